@@ -1,0 +1,1 @@
+"""Configuration: four layers merged into one validated, frozen value."""

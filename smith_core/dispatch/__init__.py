@@ -1,0 +1,1 @@
+"""Delegation to child agents."""

@@ -1,0 +1,163 @@
+"""What a turn reports while it runs: frozen values of one tagged union, in the order in which things happen."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from smith_core.errors import AgentError
+from smith_core.messages import Message, ToolResult, TurnResult, Usage
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Base of all events; `type` in their JSON form is the tag of the class."""
+
+
+class TurnStarted(Event, frozen=True, kw_only=True, tag="turn_started"):
+    """A turn began with what the person typed."""
+
+    turn_id: str
+    conversation_id: str
+    role: str
+    text: str
+
+
+class RequestStarted(Event, frozen=True, kw_only=True, tag="llm_request_started"):
+    """A request goes to the model; `attempt` counts from 1, `source_role` is set inside a dispatched child."""
+
+    turn_id: str
+    model: str
+    attempt: int = 1
+    source_role: str | None = None
+
+
+class ReasoningDelta(Event, frozen=True, kw_only=True, tag="reasoning_delta"):
+    """More of the model's reasoning."""
+
+    text: str
+
+
+class TextDelta(Event, frozen=True, kw_only=True, tag="text_delta"):
+    """More of the answer."""
+
+    text: str
+
+
+class ToolCallProgress(Event, frozen=True, kw_only=True, tag="tool_call_progress"):
+    """The model is writing a call: its name and how many characters of arguments have come."""
+
+    index: int
+    name: str
+    argument_chars: int
+
+
+class OutputDiscarded(Event, frozen=True, kw_only=True, tag="output_discarded"):
+    """What was streamed in this round is void, because the request is made again."""
+
+
+class MessageAdded(Event, frozen=True, kw_only=True, tag="message_added"):
+    """A whole message joined the conversation; text already streamed is in it again, for the record."""
+
+    message: Message
+
+
+class RetryWaiting(Event, frozen=True, kw_only=True, tag="retry_waiting"):
+    """A request failed and is made again after `wait_s` seconds; `attempt` is the next one, counted from 1."""
+
+    layer: Literal["transport", "empty_response"]
+    attempt: int
+    max_attempts: int
+    wait_s: float
+    error: AgentError
+
+
+class ToolStarted(Event, frozen=True, kw_only=True, tag="tool_started"):
+    """A tool call is about to run; `arguments` is the JSON text that the model sent."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ToolOutput(Event, frozen=True, kw_only=True, tag="tool_output"):
+    """Raw live output of a running tool, escape sequences included."""
+
+    call_id: str
+    chunk: bytes
+
+
+class ToolEnded(Event, frozen=True, kw_only=True, tag="tool_ended"):
+    """A tool call is over."""
+
+    name: str
+    result: ToolResult
+
+
+class UsageReported(Event, frozen=True, kw_only=True, tag="usage_reported"):
+    """Token counts of one model call."""
+
+    usage: Usage
+
+
+class Notice(Event, frozen=True, kw_only=True, tag="notice"):
+    """Something the person should know, in one sentence."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class CommandOutput(Event, frozen=True, kw_only=True, tag="command_output"):
+    """What a slash command has to say, as plain text."""
+
+    command: str
+    text: str
+
+
+class SessionChanged(Event, frozen=True, kw_only=True, tag="session_changed"):
+    """The session now has this role, model and conversation; `cleared` when the transcript was emptied."""
+
+    role: str
+    model: str
+    conversation_id: str
+    cleared: bool = False
+
+
+class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
+    """The person asked to leave."""
+
+
+class TurnEnded(Event, frozen=True, kw_only=True, tag="turn_ended"):
+    """A turn is over and what it produced is on record."""
+
+    result: TurnResult
+
+
+class ChildEvent(Event, frozen=True, kw_only=True, tag="child_event"):
+    """Something that happened inside a dispatched child."""
+
+    job_id: str
+    role: str
+    event: "AnyEvent"
+
+
+AnyEvent = (
+    TurnStarted
+    | RequestStarted
+    | ReasoningDelta
+    | TextDelta
+    | ToolCallProgress
+    | OutputDiscarded
+    | MessageAdded
+    | RetryWaiting
+    | ToolStarted
+    | ToolOutput
+    | ToolEnded
+    | UsageReported
+    | Notice
+    | CommandOutput
+    | SessionChanged
+    | QuitRequested
+    | TurnEnded
+    | ChildEvent
+)
+Emit = Callable[[AnyEvent], None]

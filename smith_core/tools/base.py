@@ -1,0 +1,117 @@
+"""What a tool is: its spec, the context that its handler gets, and the outcome that it returns."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from smith_core.cancel import CancelToken
+from smith_core.errors import AgentError, ErrorKind
+from smith_core.messages import MutationState, ToolMetadata
+from smith_core.project import Project
+
+MODEL_TEXT_LIMIT = 100_000
+"""Most characters of one result that go to the model (fault kind B18)."""
+
+
+class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a handler may use; it fetches nothing by itself.
+
+    emit_output: takes raw live output, on the event loop. child_env: the environment for programs it starts,
+    without our keys. spill_dir: folder (0700) for full outputs; it exists. bash_timeout_s: default limit.
+    """
+
+    call_id: str
+    role: str
+    turn_id: str
+    cancel_token: CancelToken
+    cwd: Path
+    project: Project
+    emit_output: Callable[[bytes], None]
+    child_env: Mapping[str, str]
+    spill_dir: Path
+    bash_timeout_s: float = 120.0
+    services: Any = None
+
+    def is_cancelled(self) -> bool:
+        """Whether the person cancelled the turn."""
+        return self.cancel_token.is_cancelled
+
+
+class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a handler returns; the executor makes a ToolResult of it."""
+
+    ok: bool
+    content: str
+    error: AgentError | None = None
+    cancelled: bool = False
+    mutation_state: MutationState = "none"
+    metadata: ToolMetadata = ToolMetadata()
+
+
+Handler = Callable[[Any, ToolContext], Awaitable[ToolOutcome]]
+
+
+class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool as it is registered; `arguments` is the frozen struct that its JSON schema is generated from."""
+
+    name: str
+    description: str
+    arguments: type[msgspec.Struct]
+    handler: Handler
+    role_allowlist: frozenset[str] | None = None
+    role_denylist: frozenset[str] = frozenset()
+    is_terminal: bool = False
+    mutates: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments, as a self-contained object schema."""
+        return json_schema(self.arguments)
+
+
+def succeeded(content: str, *, mutation_state: MutationState = "none", **metadata: Any) -> ToolOutcome:
+    """Return a good outcome; `metadata` are fields of ToolMetadata."""
+    return ToolOutcome(ok=True, content=content, mutation_state=mutation_state, metadata=ToolMetadata(**metadata))
+
+
+def failed(
+    message: str,
+    *,
+    code: str = "failed",
+    kind: ErrorKind = "tool",
+    mutation_state: MutationState = "none",
+    content: str = "",
+    **metadata: Any,
+) -> ToolOutcome:
+    """Return an expected failure; the model reads `content`, or `message` when there is none."""
+    error = AgentError(kind=kind, code=code, message=message, origin="tool")
+    return ToolOutcome(
+        ok=False,
+        content=content or message,
+        error=error,
+        mutation_state=mutation_state,
+        metadata=ToolMetadata(**metadata),
+    )
+
+
+def json_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """Generate the schema of an arguments struct, its references inlined (some providers refuse $ref)."""
+    (root,), components = msgspec.json.schema_components([arguments], ref_template="{name}")
+    schema: dict[str, Any] = _inline(root, components)
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return schema
+
+
+def _inline(node: Any, components: Mapping[str, Any]) -> Any:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            return _inline(components[node["$ref"]], components)
+        return {
+            key: _inline(item, components) for key, item in node.items() if key != "title" or not isinstance(item, str)
+        }
+    if isinstance(node, list):
+        return [_inline(item, components) for item in node]
+    return node
