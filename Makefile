@@ -1,0 +1,43 @@
+# make run | test | check | bench | screenshots | lock | clean. Everything they need is put into .venv.
+.PHONY: run test check suite bench screenshots lock clean
+.DEFAULT_GOAL := run
+
+BIN := .venv/bin
+SOURCES := smith_core smith_tui tests screenshots
+
+run: .venv/.runtime
+	@.ci/run-app $(ARGS)
+
+test: check suite
+
+check: .venv/.dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+suite: .venv/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: .venv/.dev
+	$(BIN)/python -m tests.bench $(ARGS)
+
+screenshots: .venv/.dev
+	$(BIN)/python screenshots/take.py
+
+.venv/.runtime: requirements.lock pyproject.toml
+	@.ci/make-venv requirements.lock
+	@touch $@
+
+.venv/.dev: requirements-dev.lock pyproject.toml
+	@.ci/make-venv requirements-dev.lock
+	@touch .venv/.runtime $@
+
+UV_COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+lock: .venv/.dev
+	$(UV_COMPILE) --extra build --extra dev pyproject.toml -o requirements-dev.lock
+	$(UV_COMPILE) --extra build pyproject.toml -c requirements-dev.lock -o requirements.lock
+
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .hypothesis .pytest_cache build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
