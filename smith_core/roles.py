@@ -80,3 +80,12 @@ def check_dispatch(role: str, target: str) -> Decision:
 def check_tool(role: str, tool_name: str) -> Decision:
     """Say whether `role` may use the tool; unknown roles and tools are denied."""
     return "allow" if tool_name in TOOL_MATRIX.get(role, frozenset()) else "deny"
+
+
+class RoleCatalog:
+    """The handle `role`: the catalogue and its policy behind one object."""
+
+    resolve_role = staticmethod(resolve_role)
+    list_roles = staticmethod(list_roles)
+    check_dispatch = staticmethod(check_dispatch)
+    check_tool = staticmethod(check_tool)

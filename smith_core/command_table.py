@@ -1,0 +1,47 @@
+"""Slash commands as data: names, usage and handlers, from which help, completion and the palette are made."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """One slash command; `handler` takes the runtime's command context and the text behind the name.
+
+    usage: the arguments as help shows them. while_running: whether it may be used while a turn runs.
+    """
+
+    name: str
+    summary: str
+    handler: Callable[[Any, str], Awaitable[None]]
+    usage: str = ""
+    while_running: bool = False
+
+
+class CommandTable:
+    """The handle `command`: commands by name."""
+
+    def __init__(self, commands: tuple[Command, ...]) -> None:
+        self._commands = {command.name: command for command in commands}
+
+    def list(self) -> tuple[Command, ...]:
+        """Return all commands in the order of the table."""
+        return tuple(self._commands.values())
+
+    def get(self, name: str) -> Command | None:
+        """Return the command of that name, without its slash."""
+        return self._commands.get(name)
+
+    def nearest(self, name: str) -> str | None:
+        """Return the known name that looks most like a mistyped one."""
+        import difflib
+
+        matches = difflib.get_close_matches(name, self._commands, n=1, cutoff=0.5)
+        return matches[0] if matches else None
+
+
+def split_command(line: str) -> tuple[str, str]:
+    """Split "/name rest" into its name, in lower case, and the rest without blanks around it."""
+    name, _, rest = line[1:].partition(" ")
+    return name.strip().lower(), rest.strip()

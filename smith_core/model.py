@@ -1,0 +1,174 @@
+"""Which model answers a turn: eight steps in fixed order, the first value wins."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from smith_core.config.schema import Config
+from smith_core.errors import AgentError, AgentFailure, failure
+from smith_core.llm.protocol import Endpoint, ModelClient, ModelInfo, Timeouts
+from smith_core.roles import RoleSpec
+
+if TYPE_CHECKING:
+    from smith_core.llm.catalog import ModelCatalog
+
+ModelSource = Literal[
+    "request", "request_key", "role", "role_default_key", "default_model", "parent", "endpoint", "embedded"
+]
+DEFAULT_CONTEXT_WINDOW = 128_000
+
+
+class ModelChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn request says of its model; `parent` is the parent turn's model, inside a dispatched child."""
+
+    model: str | None = None
+    model_key: str | None = None
+    parent: str | None = None
+
+
+class SelectedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """The model of a turn, which step gave it, and its sizes in tokens."""
+
+    model: str
+    source: ModelSource
+    key: str | None = None
+    context_window: int = DEFAULT_CONTEXT_WINDOW
+    max_output_tokens: int | None = None
+
+
+class ModelLookup(msgspec.Struct, frozen=True, kw_only=True):
+    """How the last two steps and the sizes are looked up; each is asked only when it is needed."""
+
+    first_of_endpoint: Callable[[], Awaitable[str | None]]
+    embedded: Callable[[], Awaitable[str | None]]
+    limits: Callable[[str], Awaitable[ModelInfo]]
+
+
+async def select_model(choice: ModelChoice, role: RoleSpec, config: Config, lookup: ModelLookup) -> SelectedModel:
+    """Walk the eight steps; AgentFailure of kind policy when nothing is left."""
+    model, source, key = choose(choice, role, config)
+    if not model:
+        model, source = await lookup.first_of_endpoint(), "endpoint"
+    if not model:
+        model, source = await lookup.embedded(), "embedded"
+    if not model:
+        raise failure(
+            "policy",
+            "no_model",
+            "no model is configured: set default_model (and llm_config.api_url for your own endpoint), "
+            "for instance with --set llm_config.api_url=http://127.0.0.1:8080/v1 --model MODEL",
+            origin="model",
+        )
+    limits = await lookup.limits(model)
+    return SelectedModel(
+        model=model,
+        source=source,
+        key=key,
+        context_window=limits.context_window or DEFAULT_CONTEXT_WINDOW,
+        max_output_tokens=limits.max_output_tokens,
+    )
+
+
+def choose(choice: ModelChoice, role: RoleSpec, config: Config) -> tuple[str | None, ModelSource, str | None]:
+    """Walk the six steps that need no look-up: (model, source, key), the model None when none of them has one."""
+    models = config.models
+    steps: tuple[tuple[ModelSource, str | None, str | None], ...] = (
+        ("request", choice.model, None),
+        ("request_key", models.get(choice.model_key or ""), choice.model_key),
+        ("role", models.get(role.name), role.name),
+        ("role_default_key", models.get(role.default_model_key), role.default_model_key),
+        ("default_model", config.default_model, None),
+        ("parent", choice.parent, None),
+    )
+    for source, model, key in steps:
+        if model:
+            return model, source, key
+    return None, "endpoint", None
+
+
+KEYLESS_PROVIDERS = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile", "hosted_vllm", "vllm", "bedrock"})
+"""Providers of model ids that work without a key of ours: local servers, and clouds with credentials of their own."""
+
+
+class ModelService:
+    """The handle `model`: the client, the endpoint of a configuration, and the choice of a model."""
+
+    def __init__(
+        self,
+        client: ModelClient | None = None,
+        embedded: Callable[[], Awaitable[str | None]] | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._client = client
+        self._embedded = embedded
+        self._environ = environ
+        self._catalog: ModelCatalog | None = None
+
+    @property
+    def client(self) -> ModelClient:
+        """The client; the model host behind it is started on first use, unless it was handed over."""
+        if self._client is None:
+            from smith_core.llm.client import HostClient, start_host_process
+
+            self._client = HostClient(start_host_process())
+        return self._client
+
+    @property
+    def catalog(self) -> "ModelCatalog":
+        """The sizes of models, looked up once each."""
+        if self._catalog is None:
+            from smith_core.llm.catalog import ModelCatalog
+
+            self._catalog = ModelCatalog(self.client)
+        return self._catalog
+
+    def endpoint(self, config: Config, model: str) -> Endpoint:
+        """Return where requests for a model go; AgentFailure when the key is unusable, or missing where one is needed."""
+        from smith_core.llm.keys import clean_key
+
+        variable = config.llm_config.api_key_env
+        key = clean_key(self._environ.get(variable, ""))
+        if isinstance(key, AgentError):
+            raise AgentFailure(key)
+        provider, slash, _ = model.partition("/")
+        if not key and not config.llm_config.api_url and not (slash and provider in KEYLESS_PROVIDERS):
+            raise failure(
+                "policy",
+                "missing_key",
+                f"no key for {model}: set the environment variable {variable} and start again, or set "
+                "llm_config.api_url to an endpoint that needs none",
+                origin="model",
+            )
+        return Endpoint(api_url=config.llm_config.api_url or "", api_key=key)
+
+    async def select(self, choice: ModelChoice, role: RoleSpec, config: Config) -> SelectedModel:
+        """Resolve the model of a turn; AgentFailure of kind policy when none is configured."""
+        endpoint = Endpoint(api_url=config.llm_config.api_url or "")
+        if endpoint.api_url:
+            endpoint = self.endpoint(config, "")
+        limits = Timeouts(
+            connect_timeout=config.llm_config.connect_timeout, recv_timeout=config.llm_config.recv_timeout
+        )
+
+        async def first_of_endpoint() -> str | None:
+            if not endpoint.api_url:
+                return None
+            listed = await self.client.list_models(endpoint, limits)
+            return listed[0].id if listed else None
+
+        async def embedded() -> str | None:
+            return await self._embedded() if self._embedded else None
+
+        async def sizes(model: str) -> ModelInfo:
+            return await self.catalog.sizes(model, endpoint, limits)
+
+        return await select_model(
+            choice, role, config, ModelLookup(first_of_endpoint=first_of_endpoint, embedded=embedded, limits=sizes)
+        )
+
+    async def aclose(self) -> None:
+        """End the client and the host behind it."""
+        if self._client is not None:
+            await self._client.aclose()

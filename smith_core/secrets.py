@@ -1,0 +1,42 @@
+"""The program's own keys: read from the environment, checked, and kept from every program that we start."""
+
+import os
+from collections.abc import Iterable, Mapping
+
+from smith_core.config.schema import Config
+
+DEFAULT_SEARCH_KEY_ENV = "LINKUP_API_KEY"
+
+
+def key_variables(config: Config) -> tuple[str, ...]:
+    """Return the names of the variables that hold our keys, as the `*_env` settings name them."""
+    search = config.services.get("tool", {})
+    web_search = search.get("web_search", {}) if isinstance(search, Mapping) else {}
+    search_key = web_search.get("api_key_env") if isinstance(web_search, Mapping) else None
+    return (config.llm_config.api_key_env, str(search_key or DEFAULT_SEARCH_KEY_ENV))
+
+
+def child_environment(config: Config, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for programs that tools start: ours without our keys."""
+    hidden = set(key_variables(config))
+    source = os.environ if environ is None else environ
+    return {name: value for name, value in source.items() if name not in hidden}
+
+
+def hide_from_proc(names: Iterable[str]) -> None:
+    """Overwrite the values in this process's initial environment block.
+
+    Children of the same user could otherwise read them in /proc/<our pid>/environ. Python's own copy in
+    os.environ stays. Does nothing where there is no C library to ask.
+    """
+    try:
+        import ctypes
+
+        getenv = ctypes.CDLL(None).getenv
+    except (ImportError, OSError, AttributeError):
+        return
+    getenv.restype = ctypes.c_void_p
+    for name in names:
+        address = getenv(name.encode("utf-8", "surrogateescape"))
+        if address:
+            ctypes.memset(address, ord("-"), len(ctypes.string_at(address)))

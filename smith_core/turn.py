@@ -1,0 +1,281 @@
+"""The loop of one turn: ask the model, run the calls it makes, hand it the results, until it is done."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from smith_core.cancel import CANCELLED, CancelToken
+from smith_core.config.schema import Config
+from smith_core.errors import AgentError, AgentFailure, normalize
+from smith_core.events import AnyEvent, MessageAdded, Notice, ToolEnded, ToolStarted, UsageReported
+from smith_core.ids import new_id
+from smith_core.llm.protocol import Completion, Endpoint, ModelClient, ModelRequest, Timeouts, ToolDefinition
+from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
+from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage
+from smith_core.model import SelectedModel
+from smith_core.prompt import build_messages
+from smith_core.roles import RoleSpec
+from smith_core.text import clean_text
+from smith_core.tools.base import ToolContext
+from smith_core.tools.executor import execute, not_run
+from smith_core.tools.registry import ToolRegistry
+from smith_core.window import WindowLimits, fit
+
+
+class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a turn works with; nothing in it changes while the turn runs.
+
+    make_tool_context: call id → the context of that call. source_role: the role's name inside a dispatched child.
+    """
+
+    turn_id: str
+    role: RoleSpec
+    text: str
+    history: tuple[Message, ...]
+    system_prompt: str
+    model: SelectedModel
+    endpoint: Endpoint
+    config: Config
+    client: ModelClient
+    registry: ToolRegistry
+    token: CancelToken
+    emit: Callable[[AnyEvent], None]
+    make_tool_context: Callable[[str], ToolContext]
+    source_role: str | None = None
+
+
+class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn adds to the conversation, in order, and why it stopped."""
+
+    messages: tuple[Message, ...]
+    stop_reason: StopReason
+    text: str = ""
+    error: AgentError | None = None
+    usage: Usage = Usage()
+    tool_calls: int = 0
+
+
+async def run_turn(setup: TurnSetup) -> TurnOutput:
+    """Run the loop to its end; failures are in the output, never raised, with all that was said before them."""
+    loop = _TurnLoop(setup)
+    try:
+        return await loop.run()
+    except asyncio.CancelledError:
+        setup.token.request()
+        return loop.abort(CANCELLED)
+    except AgentFailure as caught:
+        return loop.abort(caught.error)
+    except Exception as caught:  # noqa: BLE001 - a bug must not lose what the turn has produced
+        return loop.abort(normalize(caught, origin="turn"))
+
+
+class _TurnLoop:
+    """The working state of one turn."""
+
+    def __init__(self, setup: TurnSetup) -> None:
+        self.setup = setup
+        self.messages: list[Message] = []
+        self.usage = Usage()
+        self.calls_made = 0
+        self.text = ""
+        self.tools: tuple[ToolDefinition, ...] = setup.registry.llm_specs(setup.role.name)
+        self.policy = RetryPolicy.from_config(setup.config)
+        self.limits = window_limits(setup.config, setup.model.context_window)
+        self.used_call_ids = {call.id for message in setup.history for call in message.tool_calls}
+
+    async def run(self) -> TurnOutput:
+        self._add(Message(role="user", content=clean_text(self.setup.text), created_at=time.time()))
+        while True:
+            if self.setup.token.is_cancelled:
+                return self._finish("cancelled", CANCELLED)
+            fitted = fit(self._transcript(), self.limits)
+            if not fitted.fits:
+                return self._finish("error", self._too_long(fitted.tokens))
+            outcome = await self._ask(fitted.messages)
+            if outcome.completion is None:
+                return self._broken_off(outcome)
+            calls = self._add_answer(outcome.completion)
+            if not calls:
+                return self._finish("completed")
+            ended = await self._run_calls(calls)
+            if ended is not None:
+                return ended
+
+    def abort(self, error: AgentError) -> TurnOutput:
+        """End at once, but answer every call that was made, so that history stays valid."""
+        answered = {message.tool_call_id for message in self.messages if message.role == "tool"}
+        for message in tuple(self.messages):
+            for call in message.tool_calls:
+                if call.id not in answered:
+                    self._answer(call, not_run(call.id, "the turn broke off"))
+        return self._finish("cancelled" if error.kind == "cancelled" else "error", error)
+
+    def _transcript(self) -> tuple[Message, ...]:
+        return build_messages(self.setup.system_prompt, (*self.setup.history, *self.messages))
+
+    async def _ask(self, messages: tuple[Message, ...]) -> CompletionOutcome:
+        setup = self.setup
+        request = ModelRequest(
+            model=setup.model.model,
+            messages=messages,
+            tools=self.tools,
+            endpoint=setup.endpoint,
+            timeouts=timeouts(setup.config),
+            max_output_tokens=None,
+        )
+        outcome = await request_completion(
+            setup.client, request, self.policy, setup.token, setup.emit, setup.turn_id, setup.source_role
+        )
+        self.usage += outcome.usage
+        setup.emit(UsageReported(usage=outcome.usage))
+        return outcome
+
+    def _add_answer(self, completion: Completion) -> tuple[ToolCall, ...]:
+        calls = tuple(self._with_own_id(call) for call in completion.tool_calls)
+        self.text = completion.text
+        self._add(
+            Message(
+                role="assistant",
+                content=completion.text,
+                reasoning=completion.reasoning,
+                tool_calls=calls,
+                model=self.setup.model.model,
+                created_at=time.time(),
+            )
+        )
+        if completion.finish_reason == "length":
+            self._notice("the answer was cut off at the model's output limit; ask it to go on")
+        elif completion.finish_reason == "content_filter":
+            self._notice("the provider's content filter cut the answer off; ask in other words")
+        return calls
+
+    def _with_own_id(self, call: ToolCall) -> ToolCall:
+        """Providers count ids anew in each answer; history must never hold one twice."""
+        if call.id in self.used_call_ids:
+            call = msgspec.structs.replace(call, id=f"call_{new_id()}")
+        self.used_call_ids.add(call.id)
+        return call
+
+    async def _run_calls(self, calls: tuple[ToolCall, ...]) -> TurnOutput | None:
+        """Run the calls in order and answer every one of them; return the turn's end if it is over."""
+        terminal: ToolResult | None = None
+        for call in calls:
+            if self.setup.token.is_cancelled:
+                self._answer(call, not_run(call.id, "the turn was cancelled"))
+            elif terminal is not None:
+                self._answer(call, not_run(call.id, "the turn has ended"))
+            elif self._budget_left() <= 0:
+                self._answer(call, not_run(call.id, "the tool budget of this turn is used up"))
+            else:
+                self.calls_made += 1
+                result = await self._run_call(call)
+                spec = self.setup.registry.get(call.name)
+                if result.ok and spec is not None and spec.is_terminal:
+                    terminal = result
+        if self.setup.token.is_cancelled:
+            return self._finish("cancelled", CANCELLED)
+        if terminal is not None:
+            return self._finish("completed")
+        if self._budget_left() <= 0:
+            return self._finish("budget_exhausted", self._over_budget())
+        return None
+
+    async def _run_call(self, call: ToolCall) -> ToolResult:
+        self.setup.emit(ToolStarted(call_id=call.id, name=call.name, arguments=call.arguments))
+        result = await execute(call, self.setup.role.name, self.setup.registry, self.setup.make_tool_context)
+        self._answer(call, result)
+        return result
+
+    def _answer(self, call: ToolCall, result: ToolResult) -> None:
+        self.setup.emit(ToolEnded(name=call.name, result=result))
+        self._add(
+            Message(
+                role="tool",
+                content=result.content,
+                tool_call_id=call.id,
+                name=call.name,
+                ok=result.ok,
+                cancelled=result.cancelled,
+                recall_key=result.metadata.recall_key,
+                metadata=result.metadata,
+                created_at=time.time(),
+            )
+        )
+
+    def _broken_off(self, outcome: CompletionOutcome) -> TurnOutput:
+        """Keep the text that had come, marked as interrupted; reasoning alone makes no message."""
+        if outcome.partial_text.strip():
+            self.text = outcome.partial_text
+            self._add(
+                Message(
+                    role="assistant",
+                    content=outcome.partial_text,
+                    reasoning=outcome.partial_reasoning,
+                    interrupted=True,
+                    model=self.setup.model.model,
+                    created_at=time.time(),
+                )
+            )
+        error = outcome.error or CANCELLED
+        return self._finish("cancelled" if error.kind == "cancelled" else "error", error)
+
+    def _add(self, message: Message) -> None:
+        self.messages.append(message)
+        self.setup.emit(MessageAdded(message=message))
+
+    def _notice(self, text: str) -> None:
+        self.setup.emit(Notice(level="warning", text=text))
+
+    def _budget_left(self) -> float:
+        budget = self.setup.config.tool_step_budget
+        return float("inf") if budget is None else budget - self.calls_made
+
+    def _over_budget(self) -> AgentError:
+        return AgentError(
+            kind="budget_exhausted",
+            code="budget_exhausted",
+            message=f"the turn used up its tool budget of {self.calls_made}; send another prompt to go on, "
+            "or raise tool_step_budget",
+            origin="turn",
+        )
+
+    def _too_long(self, tokens: int) -> AgentError:
+        return AgentError(
+            kind="policy",
+            code="context_too_long",
+            message=f"the message is too long for {self.setup.model.model}: about {tokens} tokens with the system "
+            f"prompt, and {self.limits.token_limit} are allowed; shorten it, or put the text into a file and "
+            "name the file",
+            origin="turn",
+        )
+
+    def _finish(self, stop_reason: StopReason, error: AgentError | None = None) -> TurnOutput:
+        return TurnOutput(
+            messages=tuple(self.messages),
+            stop_reason=stop_reason,
+            text=self.text,
+            error=error,
+            usage=self.usage,
+            tool_calls=self.calls_made,
+        )
+
+
+def window_limits(config: Config, context_window: int) -> WindowLimits:
+    """Return the window policy of a configuration for a model of that size."""
+    context = config.context_management
+    return WindowLimits(
+        context_window=context_window,
+        enabled=context.enabled,
+        keep_rounds=context.tool_output_keep_rounds,
+        elide_over_chars=context.tool_output_elide_over_chars,
+        trim_threshold_pct=context.trim_threshold_pct,
+    )
+
+
+def timeouts(config: Config) -> Timeouts:
+    """Return the five transport timeouts of a configuration."""
+    fields: dict[str, Any] = {name: getattr(config.llm_config, name) for name in Timeouts.__struct_fields__}
+    return Timeouts(**fields)

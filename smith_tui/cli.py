@@ -1,0 +1,117 @@
+"""The command line: arguments, and which part of the program they start."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+EXIT_OK, EXIT_ERROR, EXIT_USAGE, EXIT_BUDGET, EXIT_CANCELLED = 0, 1, 2, 3, 130
+
+_EPILOG = """\
+first steps:
+  export LLM_API_KEY=...                                the key, if your endpoint needs one
+  smith-tui --set llm_config.api_url=https://HOST/v1    any OpenAI-compatible endpoint
+  smith-tui --model openrouter/qwen/qwen3-coder         or a provider that the model id names
+  smith-tui run "make the tests pass" --json            one task, without the screen
+  smith-tui doctor                                      what works on this machine
+
+settings live in ~/.config/smith/config.json, for instance
+  {"default_model": "qwen3-coder", "llm_config": {"api_url": "http://127.0.0.1:8080/v1"}}
+
+exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit status."""
+    arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    if arguments.command == "run":
+        from smith_tui.headless import run_task
+
+        return run_task(arguments)
+    if arguments.command == "doctor":
+        from smith_tui.doctor import run_doctor
+
+        return run_doctor(arguments)
+    return _run_app(arguments)
+
+
+def _run_app(arguments: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print(
+            'smith-tui needs a terminal; without one, use: smith-tui run "task"   (smith-tui --help tells more)',
+            file=sys.stderr,
+        )
+        return EXIT_USAGE
+    from smith_tui.bootstrap import open_engine
+
+    # The model host takes seconds of CPU to get ready, so it starts before the toolkit is imported.
+    engine = open_engine(arguments)
+    engine.start_host()
+    from smith_tui.app import run_app
+
+    return run_app(engine)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("smith-tui")
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"smith-tui {_version()}")
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    group = common.add_argument_group("settings for this start")
+    group.add_argument("--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates")
+    group.add_argument("--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-4")
+    group.add_argument("--config", metavar="FILE", help="another configuration file")
+    group.add_argument(
+        "--set", metavar="PATH=VALUE", action="append", default=[], dest="overrides", help="one setting; repeatable"
+    )
+    parser = argparse.ArgumentParser(
+        prog="smith-tui",
+        description="Agent Smith: a coding agent for people who live in the terminal.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[common],
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
+    commands = parser.add_subparsers(dest="command", metavar="{run,doctor}")
+    run = commands.add_parser(
+        "run",
+        help="do one task without the full screen",
+        description="Do one task in the current folder: the answer goes to standard output, progress to standard error.",
+        epilog="exit status: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled",
+        parents=[_suppressed(common)],
+    )
+    run.add_argument("task", help='what to do; "-" reads it from standard input')
+    run.add_argument("--json", action="store_true", help="events as JSON lines on standard output")
+    commands.add_parser(
+        "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
+    )
+    return parser
+
+
+def _suppressed(common: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Copy the common options without defaults, or a subcommand would reset what stood before its name."""
+    copy = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    for action in common._actions:
+        options = {"help": action.help, "dest": action.dest}
+        if action.choices is not None:
+            copy.add_argument(*action.option_strings, choices=action.choices, **options)
+        elif action.dest == "overrides":
+            copy.add_argument(*action.option_strings, metavar="PATH=VALUE", action="append", **options)
+        else:
+            copy.add_argument(*action.option_strings, metavar=action.metavar, **options)
+    return copy
+
+
+if __name__ == "__main__":
+    sys.exit(main())
