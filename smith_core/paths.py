@@ -38,9 +38,9 @@ def home_dir(environ: Mapping[str, str] | None = None) -> Path:
 
     Raises AgentFailure of kind persistence when there is neither.
     """
-    home = (os.environ if environ is None else environ).get("HOME", "")
-    if os.path.isabs(home):
-        return Path(home)
+    home = Path((os.environ if environ is None else environ).get("HOME", ""))
+    if home.is_absolute():
+        return home
     import pwd
 
     try:
@@ -53,8 +53,8 @@ def home_dir(environ: Mapping[str, str] | None = None) -> Path:
 
 def _xdg_folder(variable: str, below_home: str, environ: Mapping[str, str] | None) -> Path:
     # Blank counts as unset and a relative path is ignored (XDG Base Directory Specification).
-    base = (os.environ if environ is None else environ).get(variable, "")
-    return (Path(base) if os.path.isabs(base) else home_dir(environ) / below_home) / APP_FOLDER
+    base = Path((os.environ if environ is None else environ).get(variable, ""))
+    return (base if base.is_absolute() else home_dir(environ) / below_home) / APP_FOLDER
 
 
 def ensure_private_dir(path: Path) -> Path:

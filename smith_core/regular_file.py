@@ -34,7 +34,7 @@ def read_regular_file(path: str | Path, limit: int, *, follow_symlink: bool = Tr
     A file without any read permission counts as unreadable for root too, who could read it all the same.
     """
     try:
-        refusal = _refusal(os.stat(path, follow_symlinks=follow_symlink))
+        refusal = _refusal(Path(path).stat(follow_symlinks=follow_symlink))
         return FileRead(problem=refusal) if refusal else _read(path, limit, follow_symlink)
     except (FileNotFoundError, NotADirectoryError):
         return FileRead(is_missing=True)

@@ -1,0 +1,195 @@
+"""The kinds of value that a setting can have: for each, what is expected in words and the check that accepts it."""
+
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from smith_core.paths import relative_path_problem
+
+
+class _Verdict(Enum):
+    REJECTED = "rejected"
+
+
+REJECTED: Final = _Verdict.REJECTED
+LARGEST: Final = 1_000_000_000
+"""Bound of all numbers: a timer of more seconds than this overflows in the C library."""
+
+LARGEST_JSON_INTEGER: Final = 2**63 - 1
+"""Bound of numbers in free tables: the store's encoder takes no more than 64 bits."""
+
+MAX_DEPTH: Final = 32
+"""Bound of nesting in free tables, so that no later walk over them runs out of stack."""
+
+_MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
+_KEY = re.compile(r"[a-z][a-z0-9_]*|[^\s+]")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_HOST_CHARACTERS = frozenset("/\\@?#,")
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """What a value must be.
+
+    expected: completes "must be …". read: returns the JSON value in the form that is stored, or REJECTED.
+    shows_value: False when a rejected value must not be repeated in a message, for it may be a secret.
+    """
+
+    expected: str
+    read: Callable[[Any], Any]
+    shows_value: bool = True
+
+
+def _boolean(value: Any) -> Any:
+    return value if isinstance(value, bool) else REJECTED
+
+
+def _text(value: Any) -> Any:
+    if not isinstance(value, str) or not value.isprintable():
+        return REJECTED
+    return value.strip() or REJECTED
+
+
+def _variable_name(value: Any) -> Any:
+    return value if isinstance(value, str) and _VARIABLE_NAME.fullmatch(value) else REJECTED
+
+
+def _relative_path(value: Any) -> Any:
+    return REJECTED if not isinstance(value, str) or relative_path_problem(value) else value
+
+
+def _address(value: Any) -> Any:
+    text = _text(value)
+    if text is REJECTED or " " in text or "\\" in text:
+        return REJECTED
+    try:
+        parts = urlsplit(text)
+        has_host, _ = bool(parts.hostname), parts.port
+    except ValueError:
+        return REJECTED
+    return text if has_host and parts.scheme in ("http", "https") else REJECTED
+
+
+def _host(value: Any) -> Any:
+    text = _text(value)
+    if text is REJECTED or " " in text or not _NO_HOST_CHARACTERS.isdisjoint(text):
+        return REJECTED
+    return text.lower()
+
+
+def _key_name(value: Any) -> Any:
+    if not isinstance(value, str) or not value.isprintable():
+        return REJECTED
+    *modifiers, key = value.strip().split("+")
+    modifiers = [modifier.lower() for modifier in modifiers]
+    # Terminals tell alt+h from alt+H, but not ctrl+h from ctrl+H.
+    key = key.lower() if len(key) > 1 or "ctrl" in modifiers else key
+    if not _MODIFIERS.issuperset(modifiers) or len(set(modifiers)) < len(modifiers) or not _KEY.fullmatch(key):
+        return REJECTED
+    return "+".join([*modifiers, key])
+
+
+def _json_value(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Accept whatever JSON can hold, so neither NaN nor infinity nor a key that was given twice."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= LARGEST_JSON_INTEGER else REJECTED
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else REJECTED
+    if isinstance(value, str):
+        return value if value.isascii() or _is_unicode(value) else REJECTED
+    if depth == 0:
+        return REJECTED
+    if isinstance(value, Mapping):
+        entries = {key: _json_value(item, depth - 1) for key, item in value.items()}
+        return entries if all(_is_key(key) and item is not REJECTED for key, item in entries.items()) else REJECTED
+    if isinstance(value, list | tuple):
+        items = [_json_value(item, depth - 1) for item in value]
+        return REJECTED if any(item is REJECTED for item in items) else items
+    return REJECTED
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str) and _is_unicode(key)
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def integer(low: int, high: int = LARGEST) -> Rule:
+    """Return the rule for whole numbers from `low` to `high`; 1e3 is read as 1000, true and 1.5 are rejected."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return value if is_whole and low <= value <= high else REJECTED
+
+    return Rule(expected=_range_words("integer", low, high), read=read)
+
+
+def number(low: float, high: float = LARGEST, *, above_low: bool = False) -> Rule:
+    """Return the rule for numbers from `low` (or only above it) to `high`; NaN, infinity and true are rejected."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return REJECTED
+        return value if low <= value <= high and not (above_low and value == low) else REJECTED
+
+    return Rule(expected=_range_words("number", low, high, above_low), read=read)
+
+
+def _range_words(noun: str, low: float, high: float, above_low: bool = False) -> str:
+    if high == LARGEST:
+        sign = "positive" if above_low or low == 1 else "non-negative"
+        return f"a {sign} {noun} up to {LARGEST:.0e}".replace("e+0", "e")
+    article = "an" if noun == "integer" else "a"
+    return f"{article} {noun} {f'above {low:g} and up' if above_low else f'from {low:g}'} to {high:g}"
+
+
+def choice(*values: str) -> Rule:
+    """Return the rule for one of a few words."""
+    return Rule(
+        expected=f"{', '.join(values[:-1])} or {values[-1]}",
+        read=lambda value: value if isinstance(value, str) and value in values else REJECTED,
+    )
+
+
+def list_of(entry: Rule, expected: str, *, may_be_empty: bool = False) -> Rule:
+    """Return the rule for a list whose every entry keeps the rule `entry`."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, list | tuple) or not (value or may_be_empty):
+            return REJECTED
+        entries = [entry.read(item) for item in value]
+        return REJECTED if any(item is REJECTED for item in entries) else entries
+
+    return Rule(expected=expected, read=read)
+
+
+def optional(rule: Rule) -> Rule:
+    """Return the rule that takes null for "none" besides what `rule` takes."""
+    return msgspec.structs.replace(
+        rule,
+        expected=f"{rule.expected}, or null for none",
+        read=lambda value: None if value is None else rule.read(value),
+    )
+
+
+BOOLEAN: Final = Rule(expected="true or false", read=_boolean)
+TEXT: Final = Rule(expected="non-empty text", read=_text)
+VARIABLE_NAME: Final = Rule(
+    expected="the name of an environment variable (letters, digits and _)", read=_variable_name, shows_value=False
+)
+RELATIVE_PATH: Final = Rule(
+    expected="a path inside the repository: relative, without .., ~, drive letter or backslash", read=_relative_path
+)
+ADDRESS: Final = Rule(expected="an http:// or https:// address", read=_address)
+HOST: Final = Rule(expected="a host name", read=_host)
+KEY_NAME: Final = Rule(expected="a key such as ctrl+o, alt+1 or f1", read=_key_name)
+JSON_VALUE: Final = Rule(expected="any JSON value, numbers finite, each key once", read=_json_value)
