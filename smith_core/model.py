@@ -125,7 +125,7 @@ class ModelService:
         return self._catalog
 
     def endpoint(self, config: Config, model: str) -> Endpoint:
-        """Return where requests for a model go; AgentFailure when the key is unusable, or missing where one is needed."""
+        """Return where requests for a model go; AgentFailure when the key is unusable, or missing though needed."""
         from smith_core.llm.keys import clean_key
 
         variable = config.llm_config.api_key_env
@@ -145,30 +145,31 @@ class ModelService:
 
     async def select(self, choice: ModelChoice, role: RoleSpec, config: Config) -> SelectedModel:
         """Resolve the model of a turn; AgentFailure of kind policy when none is configured."""
-        endpoint = Endpoint(api_url=config.llm_config.api_url or "")
-        if endpoint.api_url:
-            endpoint = self.endpoint(config, "")
-        limits = Timeouts(
-            connect_timeout=config.llm_config.connect_timeout, recv_timeout=config.llm_config.recv_timeout
-        )
 
         async def first_of_endpoint() -> str | None:
-            if not endpoint.api_url:
-                return None
-            listed = await self.client.list_models(endpoint, limits)
+            listed = await self.list_models(config) if config.llm_config.api_url else ()
             return listed[0].id if listed else None
 
         async def embedded() -> str | None:
             return await self._embedded() if self._embedded else None
 
         async def sizes(model: str) -> ModelInfo:
-            return await self.catalog.sizes(model, endpoint, limits)
+            endpoint = self.endpoint(config, "") if config.llm_config.api_url else Endpoint()
+            return await self.catalog.sizes(model, endpoint, _listing_limits(config))
 
         return await select_model(
             choice, role, config, ModelLookup(first_of_endpoint=first_of_endpoint, embedded=embedded, limits=sizes)
         )
 
+    async def list_models(self, config: Config) -> tuple[ModelInfo, ...]:
+        """Return what the configured endpoint lists; AgentFailure when it cannot be asked."""
+        return await self.client.list_models(self.endpoint(config, ""), _listing_limits(config))
+
     async def aclose(self) -> None:
         """End the client and the host behind it."""
         if self._client is not None:
             await self._client.aclose()
+
+
+def _listing_limits(config: Config) -> Timeouts:
+    return Timeouts(connect_timeout=config.llm_config.connect_timeout, recv_timeout=config.llm_config.recv_timeout)

@@ -24,6 +24,9 @@ from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
 from smith_core.window import WindowLimits, fit
 
+MALFORMED_KEPT_CHARS = 2000
+"""How much of arguments that are no JSON object the model gets to see again."""
+
 
 class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a turn works with; nothing in it changes while the turn runs.
@@ -141,7 +144,7 @@ class _TurnLoop:
                 role="assistant",
                 content=completion.text,
                 reasoning=completion.reasoning,
-                tool_calls=calls,
+                tool_calls=tuple(map(history_safe, calls)),
                 model=self.setup.model.model,
                 created_at=time.time(),
             )
@@ -261,6 +264,19 @@ class _TurnLoop:
             usage=self.usage,
             tool_calls=self.calls_made,
         )
+
+
+def history_safe(call: ToolCall) -> ToolCall:
+    """Return the call with arguments that are a JSON object, as providers demand of history."""
+    try:
+        if isinstance(msgspec.json.decode(call.arguments), dict):
+            return call
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass
+    if call.arguments.strip() in ("", "null"):
+        return msgspec.structs.replace(call, arguments="{}")
+    kept = msgspec.json.encode({"malformed_arguments": call.arguments[:MALFORMED_KEPT_CHARS]}).decode()
+    return msgspec.structs.replace(call, arguments=kept)
 
 
 def window_limits(config: Config, context_window: int) -> WindowLimits:

@@ -69,7 +69,9 @@ class _Version(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     group = common.add_argument_group("settings for this start")
-    group.add_argument("--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates")
+    group.add_argument(
+        "--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates"
+    )
     group.add_argument("--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-4")
     group.add_argument("--config", metavar="FILE", help="another configuration file")
     group.add_argument(
@@ -87,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",
-        description="Do one task in the current folder: the answer goes to standard output, progress to standard error.",
+        description="Do one task in the current folder: answer on standard output, progress on standard error.",
         epilog="exit status: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled",
         parents=[_suppressed(common)],
     )
@@ -103,13 +105,13 @@ def _suppressed(common: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """Copy the common options without defaults, or a subcommand would reset what stood before its name."""
     copy = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     for action in common._actions:
-        options = {"help": action.help, "dest": action.dest}
-        if action.choices is not None:
-            copy.add_argument(*action.option_strings, choices=action.choices, **options)
-        elif action.dest == "overrides":
-            copy.add_argument(*action.option_strings, metavar="PATH=VALUE", action="append", **options)
+        if action.dest == "overrides":
+            # A list of its own: argparse would put the subcommand's list in the place of the one before it.
+            copy.add_argument("--set", metavar=action.metavar, action="append", dest="more_overrides", help=action.help)
+        elif action.choices is not None:
+            copy.add_argument(*action.option_strings, choices=action.choices, help=action.help)
         else:
-            copy.add_argument(*action.option_strings, metavar=action.metavar, **options)
+            copy.add_argument(*action.option_strings, metavar=action.metavar, help=action.help)
     return copy
 
 

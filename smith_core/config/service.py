@@ -1,0 +1,101 @@
+"""The configuration of a running session: what is in effect, where it comes from, and changes that are kept."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from smith_core.config.layers import ConfigOptions, LoadedConfig, load_effective_config
+from smith_core.config.patch import set_in_patch, unset_in_patch
+from smith_core.config.report import describe_problem
+from smith_core.config.schema import Config, Problem
+from smith_core.errors import failure
+from smith_core.frozen import thaw
+
+Change = Callable[[object], dict[str, Any] | Problem]
+
+
+class OverridesStore(Protocol):
+    """Whatever keeps the persisted patch."""
+
+    async def read_overrides(self) -> Mapping[str, Any]:
+        """Return the patch as it is now."""
+        ...
+
+    async def write_overrides(self, patch: Mapping[str, Any]) -> None:
+        """Replace the patch."""
+        ...
+
+
+class ConfigService:
+    """The handle `config`; without a store, changes last as long as the service."""
+
+    def __init__(self, options: ConfigOptions) -> None:
+        self._options = options
+        self._store: OverridesStore | None = None
+        self.loaded: LoadedConfig = load_effective_config(options)
+
+    @classmethod
+    def from_mapping(cls, overrides: Mapping[str, Any]) -> "ConfigService":
+        """Return a service whose only layer above the defaults is the given partial configuration."""
+        return cls(ConfigOptions(overrides=overrides))
+
+    @classmethod
+    def from_config(cls, config: Config) -> "ConfigService":
+        """Return a service for a ready configuration."""
+        service = cls(ConfigOptions())
+        service.loaded = msgspec.structs.replace(service.loaded, config=config)
+        return service
+
+    @property
+    def effective(self) -> Config:
+        """The configuration in effect; a turn keeps the one that it began with."""
+        return self.loaded.config
+
+    def keep_overrides_in(self, store: OverridesStore) -> None:
+        """Say where the persisted patch is kept from now on."""
+        self._store = store
+
+    async def set(self, path: str, text: str) -> str:
+        """Validate, keep and apply one value; return a sentence, or raise AgentFailure of kind schema."""
+        await self._apply(lambda patch: set_in_patch(patch, path, text))
+        return self._now(path)
+
+    async def unset(self, path: str) -> str:
+        """Take one value back; return a sentence, or raise AgentFailure of kind schema."""
+        await self._apply(lambda patch: unset_in_patch(patch, path))
+        return self._now(path)
+
+    def describe(self, path: str = "") -> str:
+        """Return the values in effect at or below a path, each with the layer that it comes from."""
+        values = self.loaded.values
+        chosen = [name for name in values if not path or name == path or name.startswith(f"{path}.")]
+        if not chosen:
+            raise failure("schema", "unknown_setting", f"{path} has no value; /config show lists all settings")
+        width = max(map(len, chosen))
+        return "\n".join(
+            f"{name.ljust(width)}  {_as_json(values[name])}  ({self.loaded.sources[name]})" for name in chosen
+        )
+
+    async def _apply(self, change: Change) -> None:
+        # Another copy of the program may have changed the patch since it was read at the start.
+        patch = change(await self._store.read_overrides() if self._store else self._options.persisted_patch)
+        if isinstance(patch, Problem):
+            raise failure("schema", "bad_setting", f"not changed: {describe_problem(patch)}", origin="config")
+        if self._store is not None:
+            await self._store.write_overrides(patch)
+        self._options = msgspec.structs.replace(self._options, persisted_patch=patch)
+        self.loaded = load_effective_config(self._options)
+
+    def _now(self, path: str) -> str:
+        if path not in self.loaded.values:
+            return f"{path} is not set any more"
+        sentence = f"{path} is now {_as_json(self.loaded.values[path])} ({self.loaded.sources[path]})"
+        if self.loaded.sources[path] == "ephemeral":
+            sentence += "; the arguments of this start win until the next one"
+        return sentence
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(thaw(value), ensure_ascii=False)

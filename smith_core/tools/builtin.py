@@ -1,0 +1,9 @@
+"""The tools that come with the engine, listed by hand."""
+
+from smith_core.tools.base import ToolSpec
+from smith_core.tools.edit import EDIT
+from smith_core.tools.read import READ
+from smith_core.tools.shell import BASH
+from smith_core.tools.write import WRITE
+
+BUILTIN_TOOLS: tuple[ToolSpec, ...] = (BASH, READ, EDIT, WRITE)

@@ -1,0 +1,90 @@
+"""From arguments to a runtime: configuration first, then the model host, then everything else."""
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+
+from smith_core.llm.client import HostClient, HostProcess, start_host_process
+
+from smith_core.config.layers import ConfigOptions
+from smith_core.config.patch import merge_overrides, parse_override
+from smith_core.config.report import render_problems
+from smith_core.config.schema import Config, Problem
+from smith_core.config.service import ConfigService
+from smith_core.config.user_file import UserFile, locate_user_file
+from smith_core.model import ModelChoice, ModelService
+from smith_core.paths import cache_dir, ensure_private_dir
+from smith_core.runtime import Runtime, compose_services
+from smith_core.secrets import key_variables
+
+
+class Engine:
+    """What a start is made of; `config_message` says what is wrong with the settings, "" if nothing is."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.user_file: UserFile = locate_user_file(arguments.config)
+        overrides, problems = _ephemeral(arguments)
+        self.config_service = ConfigService(ConfigOptions(user_file=self.user_file, overrides=overrides))
+        self.config_message = render_problems((*problems, *self.config_service.loaded.problems))
+        self.choice = ModelChoice(model=arguments.model)
+        self._host: HostProcess | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration of this start."""
+        return self.config_service.effective
+
+    def start_host(self) -> None:
+        """Start the model host, which gets ready on its own."""
+        self._host = start_host_process()
+
+    def open_runtime(self) -> Runtime:
+        """Compose the services around the host and return the engine's front door."""
+        if self._host is None:
+            self.start_host()
+        assert self._host is not None
+        model = ModelService(HostClient(self._host))
+        services = compose_services(self.config_service, {"model": model})
+        self.config_service.keep_overrides_in(services.persistence)
+        runtime = Runtime(services, spill_dir=_new_spill_dir(), choice=self.choice)
+        runtime.start_session()
+        return runtime
+
+    def hide_keys(self) -> None:
+        """Take our keys out of what child processes could read of this one."""
+        from smith_core.secrets import hide_from_proc
+
+        hide_from_proc(key_variables(self.config))
+
+
+def open_engine(arguments: argparse.Namespace) -> Engine:
+    """Read the configuration; nothing is started yet."""
+    return Engine(arguments)
+
+
+def _ephemeral(arguments: argparse.Namespace) -> tuple[dict[str, object], list[Problem]]:
+    pairs: list[tuple[str, object]] = []
+    problems: list[Problem] = []
+    for text in (*arguments.overrides, *getattr(arguments, "more_overrides", ())):
+        parsed = parse_override(text)
+        if isinstance(parsed, Problem):
+            problems.append(parsed)
+        else:
+            pairs.append(parsed)
+    if arguments.role:
+        pairs.append(("active_role", arguments.role))
+    return merge_overrides(pairs), problems
+
+
+KEPT_SESSIONS = 20
+"""Folders of full tool outputs that are kept from earlier sessions."""
+
+
+def _new_spill_dir() -> Path:
+    """Make this session's private folder for full tool outputs, and remove the oldest ones."""
+    outputs = ensure_private_dir(cache_dir() / "outputs")
+    earlier = sorted((entry for entry in outputs.iterdir() if entry.is_dir()), key=lambda entry: entry.stat().st_mtime)
+    for folder in earlier[: -KEPT_SESSIONS or None]:
+        shutil.rmtree(folder, ignore_errors=True)
+    return ensure_private_dir(outputs / f"{os.getpid()}-{os.urandom(4).hex()}")

@@ -1,0 +1,137 @@
+"""`smith-tui doctor`: what works on this machine, one line for each thing, and what to do about the rest."""
+
+import argparse
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from smith_core.errors import AgentFailure
+from smith_core.model import ModelChoice
+from smith_core.roles import ROLES
+from smith_core.runtime import Runtime
+from smith_core.secrets import key_variables
+from smith_tui.bootstrap import Engine, open_engine
+from smith_tui.cli import EXIT_ERROR, EXIT_OK
+from smith_tui.sanitize import literal
+
+State = Literal["ok", "note", "problem"]
+MARKS: dict[State, str] = {"ok": "✓", "note": "·", "problem": "✗"}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the report; a `problem` makes the exit status 1."""
+
+    subject: str
+    state: State
+    text: str
+
+
+def run_doctor(arguments: argparse.Namespace) -> int:
+    """Print the report and return 0, or 1 if something keeps Smith from working."""
+    try:
+        return asyncio.run(_report(open_engine(arguments)))
+    except AgentFailure as caught:
+        print(literal(caught.error.message), file=sys.stderr)
+        return EXIT_ERROR
+
+
+async def _report(engine: Engine) -> int:
+    runtime = engine.open_runtime()
+    healthy = True
+    try:
+        for finding in (*_machine(), *_settings(engine), *_programs()):
+            healthy &= _show(finding)
+        async for finding in _models(engine, runtime):
+            healthy &= _show(finding)
+    finally:
+        await runtime.stop_session("finished")
+    print()
+    print("Everything that a task needs works." if healthy else "Smith cannot work yet; the lines marked ✗ say why.")
+    return EXIT_OK if healthy else EXIT_ERROR
+
+
+def _show(finding: Finding) -> bool:
+    first, *rest = finding.text.splitlines() or [""]
+    print(f"{MARKS[finding.state]} {finding.subject:<12} {literal(first)}", flush=True)
+    for line in rest:
+        print(f"{'':<15}{literal(line)}", flush=True)
+    return finding.state != "problem"
+
+
+def _machine() -> Iterator[Finding]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding(subject="python", state="ok", text=f"{python} ({sys.executable})")
+    if not sys.stdout.isatty():
+        yield Finding(subject="terminal", state="note", text="standard output is no terminal; smith-tui run works here")
+        return
+    size = os.get_terminal_size()
+    term = os.environ.get("TERM", "")
+    colours = "24-bit colour" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256 colours or fewer"
+    usable = term not in ("", "dumb")
+    yield Finding(
+        subject="terminal",
+        state="ok" if usable else "problem",
+        text=f"TERM={term or 'not set'}, {size.columns}×{size.lines}, {colours}"
+        + ("" if usable else "; use a terminal with cursor control, or smith-tui run"),
+    )
+
+
+def _settings(engine: Engine) -> Iterator[Finding]:
+    path = engine.user_file.path
+    if engine.config_message:
+        yield Finding(subject="settings", state="note", text=engine.config_message)
+    else:
+        there = "read" if path.exists() else "not there, defaults are used"
+        yield Finding(subject="settings", state="ok", text=f"{path} ({there})")
+    yield Finding(
+        subject="store", state="note", text="conversations last as long as the program; nothing is saved to disk yet"
+    )
+
+
+def _programs() -> Iterator[Finding]:
+    for name, purpose in (("bash", "commands"), ("git", "projects"), ("rg", "search")):
+        found = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+        yield Finding(
+            subject=name,
+            state="ok" if found else "note",
+            text=found or f"not found; install {name} for {purpose}" + (" (sh is used instead)" * (name == "bash")),
+        )
+
+
+async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
+    config = engine.config
+    variable = key_variables(config)[0]
+    has_key = bool(os.environ.get(variable, "").strip())
+    yield Finding(
+        subject="key",
+        state="ok" if has_key else "note",
+        text=f"{variable} is {'set' if has_key else 'not set; endpoints on this machine usually need no key'}",
+    )
+    if config.llm_config.api_url:
+        yield await _endpoint(runtime, config.llm_config.api_url)
+    try:
+        chosen = await runtime.session.select_model(ModelChoice(), ROLES[runtime.session.active_role])
+        runtime.services.model.endpoint(config, chosen.model)
+    except AgentFailure as caught:
+        yield Finding(subject="model", state="problem", text=caught.error.message)
+        return
+    text = f"{chosen.model} (from {chosen.source}, {chosen.context_window} tokens)"
+    yield Finding(subject="model", state="ok", text=text)
+
+
+async def _endpoint(runtime: Runtime, address: str) -> Finding:
+    model = runtime.services.model
+    config = runtime.services.config.effective
+    try:
+        listed = await model.list_models(config)
+    except AgentFailure as caught:
+        state: State = "note" if caught.error.kind == "protocol" else "problem"
+        return Finding(subject="endpoint", state=state, text=caught.error.message)
+    names = ", ".join(info.id for info in listed[:5]) or "none"
+    return Finding(subject="endpoint", state="ok", text=f"{address} answers; models: {names}")

@@ -1,0 +1,138 @@
+"""`smith-tui run`: one task without the screen; answer on standard output, progress on standard error."""
+
+import argparse
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import Callable
+
+import msgspec
+
+from smith_core.errors import AgentFailure
+from smith_core.events import (
+    AnyEvent,
+    Notice,
+    RequestStarted,
+    RetryWaiting,
+    ToolEnded,
+    ToolOutput,
+    ToolStarted,
+    TurnEnded,
+)
+from smith_core.frozen import encode_hook
+from smith_core.messages import TurnResult
+from smith_core.runtime import Runtime
+from smith_core.text import REPLACEMENT, shorten
+from smith_tui.bootstrap import Engine, open_engine
+from smith_tui.cli import EXIT_BUDGET, EXIT_CANCELLED, EXIT_ERROR, EXIT_OK, EXIT_USAGE
+from smith_tui.sanitize import literal
+
+EXIT_STATUS = {
+    "completed": EXIT_OK,
+    "error": EXIT_ERROR,
+    "budget_exhausted": EXIT_BUDGET,
+    "cancelled": EXIT_CANCELLED,
+}
+
+# Line breaks and tabs are part of an answer, also in a pipe; nothing else may act on a terminal.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def run_task(arguments: argparse.Namespace) -> int:
+    """Run the task of `smith-tui run` and return the exit status of the decisions, section 9."""
+    task = sys.stdin.read() if arguments.task == "-" else arguments.task
+    if not task.strip():
+        print('smith-tui run needs a task, for instance: smith-tui run "explain this project"', file=sys.stderr)
+        return EXIT_USAGE
+    try:
+        engine = open_engine(arguments)
+        report = _json_line if arguments.json else _progress_line
+        return asyncio.run(_run(engine, task, report, arguments.json))
+    except AgentFailure as caught:
+        _say(caught.error.message)
+        return EXIT_ERROR
+    except BrokenPipeError:
+        # Whoever read our output has gone; there is nobody left to tell.
+        sys.stderr.close()
+        return EXIT_ERROR
+
+
+async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as_json: bool) -> int:
+    if engine.config_message:
+        if as_json:
+            report(Notice(level="warning", text=engine.config_message))
+        _say(engine.config_message)
+    runtime = engine.open_runtime()
+    engine.hide_keys()
+    received = _cancel_on_signals(runtime)
+    result: TurnResult | None = None
+    error_shown = False
+    try:
+        # A task is never a slash command, whatever it begins with.
+        async for event in runtime.process_raw_input(task if not task.startswith("/") else f" {task}"):
+            report(event)
+            if isinstance(event, TurnEnded):
+                result = event.result
+            error_shown |= isinstance(event, Notice) and event.level == "error"
+    finally:
+        await runtime.stop_session("finished")
+    if received:
+        return 128 + received[0] if received[0] != signal.SIGINT else EXIT_CANCELLED
+    if result is None:
+        return EXIT_ERROR
+    if result.error is not None:
+        _say(result.error.message)
+    if not as_json and result.text.strip():
+        print(_CONTROLS.sub(REPLACEMENT, result.text), flush=True)
+    return EXIT_STATUS[result.stop_reason]
+
+
+def _cancel_on_signals(runtime: Runtime) -> list[int]:
+    """Cancel the turn on the first signal and leave at once on the second; return the list of those received."""
+    received: list[int] = []
+    loop = asyncio.get_running_loop()
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        runtime.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, on_signal, number)
+    return received
+
+
+def _json_line(event: AnyEvent) -> None:
+    if isinstance(event, ToolOutput):
+        text = event.chunk.decode("utf-8", "replace")
+        line = msgspec.json.encode({"type": "tool_output", "call_id": event.call_id, "text": text})
+    else:
+        line = msgspec.json.encode(event, enc_hook=encode_hook)
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _progress_line(event: AnyEvent) -> None:
+    match event:
+        case RequestStarted(model=model, attempt=attempt):
+            _say(f"· asking {model}" + (f" (attempt {attempt})" if attempt > 1 else ""))
+        case RetryWaiting(attempt=attempt, max_attempts=most, wait_s=wait, error=error):
+            _say(f"· {error.message}; attempt {attempt} of {most} in {wait:.1f} s")
+        case ToolStarted(name=name, arguments=arguments):
+            _say(f"▸ {name} {shorten(arguments, 160)}")
+        case ToolEnded(result=result):
+            mark = "✓" if result.ok else "✗"
+            _say(f"  {mark} {shorten(result.content if not result.ok else _last_line(result.content), 160)}")
+        case Notice(text=text):
+            _say(text)
+        case _:
+            pass
+
+
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def _say(text: str) -> None:
+    for line in text.splitlines() or [""]:
+        print(literal(line), file=sys.stderr, flush=True)

@@ -1,0 +1,177 @@
+"""Every action that has a key, as one table; footer, bindings and help are made from it.
+
+The config changes a key with `keys.<action>`: one key or several between commas, written as `ctrl+o` or `f2`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from textual.binding import Binding
+
+Scope = Literal["always", "children", "prompt", "tool_output", "find"]
+
+
+class KeyAction(msgspec.Struct, frozen=True):
+    """One action and its keys.
+
+    importance: 1 is the last to leave a narrow footer; 0 never stands there. scope: the widget that acts on the keys
+    and has the focus then, or "always" and "children" (while child panes are open) for keys that work everywhere.
+    shown_as: text that the footer shows in place of the key.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    importance: int = 5
+    scope: Scope = "always"
+    shown_as: str = ""
+
+
+def _focus_child(number: int) -> KeyAction:
+    """Nine actions that are one hint in the footer."""
+    importance, shown_as = (4, "Alt+1…9") if number == 1 else (0, "")
+    keys = (f"alt+{number}",)
+    return KeyAction(
+        f"focus_child_{number}", keys, "panes", f"Go to child pane {number}", importance, "children", shown_as
+    )
+
+
+_CANCEL_HELP = "Cancel the turn; twice within a second while nothing runs: quit"
+_PREVIOUS_CALL = ("left_square_bracket", "ctrl+left")
+_NEXT_CALL = ("right_square_bracket", "ctrl+right")
+
+KEY_ACTIONS: tuple[KeyAction, ...] = (
+    KeyAction("send", ("enter",), "send", "Send the prompt", 2, "prompt"),
+    KeyAction("newline", ("shift+enter", "ctrl+j"), "newline", "Begin a new line in the prompt", 6, "prompt", "Ctrl+J"),
+    KeyAction("cancel", ("ctrl+c",), "cancel/quit", _CANCEL_HELP, 1),
+    KeyAction("conversation_view", ("alt+h",), "chat", "Show the conversation", 7),
+    KeyAction("inspect_view", ("alt+i",), "inspect", "Look at each stored message", 7),
+    KeyAction("command_palette", ("ctrl+p",), "commands", "Find and run a command", 3),
+    KeyAction("tool_output", ("ctrl+o",), "output", "Show or hide the tool output", 4),
+    KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
+    *(_focus_child(number) for number in range(1, 10)),
+    KeyAction("help", ("f1",), "help", "Show all keys and commands", 3),
+    KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
+    KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
+    KeyAction("previous_call", _PREVIOUS_CALL, "call before", "Show the output of the call before", 2, "tool_output"),
+    KeyAction("next_call", _NEXT_CALL, "call after", "Show the output of the call after", 2, "tool_output"),
+    KeyAction("find_next", ("enter", "down"), "next", "Go to the next match", 2, "find"),
+    KeyAction("find_previous", ("shift+enter", "up"), "previous", "Go to the match before", 3, "find", "Up"),
+    KeyAction("find_close", ("escape",), "close", "Leave the search", 2, "find"),
+)
+
+_EVERYWHERE: tuple[Scope, ...] = ("always", "children")
+_MODIFIERS = ("ctrl", "alt", "shift", "super")
+_EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")
+_MOVING_KEYS = ("home", "end", "pageup", "pagedown", "up", "down", "left", "right", "escape")
+_FUNCTION_KEYS = tuple(f"f{number}" for number in range(1, 25))
+_NAMED = frozenset(_EDITING_KEYS + _MOVING_KEYS + _FUNCTION_KEYS)
+_ALIASES = {"control": "ctrl", "return": "enter", "esc": "escape", "option": "alt", "meta": "alt", "cmd": "super"}
+_LABELS = {"escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "delete": "Del", "backspace": "Backspace"}
+_PUNCTUATION = {
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "slash": "/",
+    "backslash": "\\",
+    "full_stop": ".",
+    "question_mark": "?",
+    "minus": "-",
+}
+
+
+def resolve_keys(
+    overrides: Mapping[str, str], actions: tuple[KeyAction, ...] = KEY_ACTIONS
+) -> tuple[tuple[KeyAction, ...], tuple[str, ...]]:
+    """Return the table with the config's keys in it, and one sentence for each override that cannot be used."""
+    problems: list[str] = []
+    defaults = {action.name: action for action in actions}
+    table = dict(defaults)
+    changed: list[str] = []
+    for name, written in overrides.items():
+        if name not in table:
+            problems.append(f"keys.{name}: there is no such action; the help screen lists them all.")
+            continue
+        try:
+            keys = tuple(parse_key(key) for key in written.split(","))
+        except ValueError as error:
+            problems.append(f"keys.{name}: {error}")
+            continue
+        table[name] = msgspec.structs.replace(table[name], keys=keys, shown_as="")
+        changed.append(name)
+    # All overrides stand before the first is judged, so that two actions can swap their keys.
+    while objections := [(name, text) for name in changed if (text := _objection(table[name], table.values()))]:
+        name, text = objections[-1]
+        problems.append(f"keys.{name}: {text}")
+        table[name] = defaults[name]
+        changed.remove(name)
+    return tuple(table.values()), tuple(problems)
+
+
+def parse_key(written: str) -> str:
+    """Return the toolkit's name of a key such as `Ctrl+O`, `f2` or `[`; ValueError says what is wrong with it."""
+    text = written.strip()
+    *modifiers, key = text.lower().split("+")
+    modifiers = [_ALIASES.get(modifier, modifier) for modifier in modifiers]
+    key = _ALIASES.get(key, key)
+    for name, sign in _PUNCTUATION.items():
+        if key == sign:
+            key = name
+    known = key in _NAMED or key in _PUNCTUATION or re.fullmatch("[a-z0-9]", key)
+    if not known or set(modifiers) - set(_MODIFIERS):
+        raise ValueError(f"“{text}” is no key; write it like ctrl+o, alt+1 or f2.")
+    return "+".join([*(modifier for modifier in _MODIFIERS if modifier in modifiers), key])
+
+
+def _objection(action: KeyAction, others: Iterable[KeyAction]) -> str:
+    for key in action.keys:
+        types = len(key) == 1 or key in _PUNCTUATION or key == "space"
+        if types and action.scope != "tool_output":
+            return f"{key_label(key)} is needed for typing; add ctrl, alt or take a function key."
+        for other in others:
+            meet = action.scope == other.scope or action.scope in _EVERYWHERE or other.scope in _EVERYWHERE
+            if meet and other.name != action.name and key in other.keys:
+                return f"{key_label(key)} already belongs to {other.name}."
+    return ""
+
+
+def key_label(key: str) -> str:
+    """Return a key as people write it: `Ctrl+O`, `PgUp`, `[`."""
+    parts = [_PUNCTUATION.get(part) or _LABELS.get(part) or part.capitalize() for part in key.split("+")]
+    return "+".join(parts)
+
+
+def hint_key(action: KeyAction) -> str:
+    """Return what the footer shows for the action's key."""
+    return action.shown_as or key_label(action.keys[0])
+
+
+def hints(actions: Iterable[KeyAction], scopes: Iterable[Scope]) -> list[KeyAction]:
+    """Return the actions that the footer shows in these scopes, in the order of the table."""
+    current = {"always", *scopes}
+    return [action for action in actions if action.importance and action.scope in current]
+
+
+def keys_of(actions: Iterable[KeyAction], scope: Scope) -> dict[str, str]:
+    """Return key → action name for one scope."""
+    return {key: action.name for action in actions if action.scope == scope for key in action.keys}
+
+
+def app_bindings(actions: Iterable[KeyAction]) -> "list[Binding]":
+    """Return the bindings that work everywhere, each calling `action_<name>`."""
+    from textual.binding import Binding
+
+    return [
+        Binding(",".join(action.keys), action.name, action.help, show=False, priority=True)
+        for action in actions
+        if action.scope in _EVERYWHERE
+    ]
+
+
+def help_rows(actions: Iterable[KeyAction]) -> list[tuple[str, str]]:
+    """Return (keys, help) of every action, for a help screen."""
+    return [(", ".join(key_label(key) for key in action.keys), action.help) for action in actions]

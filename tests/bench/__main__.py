@@ -1,0 +1,25 @@
+"""`make bench`: measure every figure and print one table; the exit status is 1 if a goal was missed."""
+
+import platform
+import sys
+import time
+
+from tests.bench.figures import FIGURES
+
+
+def main() -> int:
+    """Run the figures named on the command line, or all of them."""
+    wanted = sys.argv[1:]
+    print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {platform.machine()}")
+    missed = 0
+    for measure in FIGURES:
+        if wanted and measure.__name__ not in wanted:
+            continue
+        figure = measure()
+        missed += not figure.good
+        print(f"{'✓' if figure.good else '✗'} {figure.name:<58} {figure.value:<22} {figure.goal}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""A pseudo terminal that only takes time stamps: what was written when, without emulating the screen."""
+
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+LINES, COLUMNS = 50, 200
+
+
+class Probe:
+    """Runs a program at 200×50 and reads all that it writes; times are of `time.perf_counter()`."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
+        self._master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self.output = bytearray()
+        self.started_at = time.perf_counter()
+        self.process = subprocess.Popen(
+            command,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=cwd,
+            env={**environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+
+    def __enter__(self) -> "Probe":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            try:
+                self.drain_until_exit(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        self.process.wait(10)
+        os.close(self._master)
+
+    def send(self, keys: bytes) -> float:
+        """Type keys; return the time."""
+        at = time.perf_counter()
+        os.write(self._master, keys)
+        return at
+
+    def mark(self) -> int:
+        """Return a place in the output to wait from."""
+        return len(self.output)
+
+    def wait_for(self, wanted: bytes, since: int = 0, timeout: float = 30.0) -> float:
+        """Return the time at which `wanted` was read behind the place `since`."""
+        end = time.perf_counter() + timeout
+        while wanted not in self.output[max(0, since - len(wanted)) if since == 0 else since :]:
+            left = end - time.perf_counter()
+            if left <= 0 or not self._read(left):
+                raise TimeoutError(f"never written: {wanted!r}; last output {bytes(self.output[-300:])!r}")
+        return time.perf_counter()
+
+    def quiet(self, seconds: float = 0.3, timeout: float = 20.0) -> None:
+        """Read until nothing has come for a while."""
+        end = time.perf_counter() + timeout
+        while time.perf_counter() < end and self._read(seconds):
+            pass
+
+    def drain_until_exit(self, timeout: float) -> None:
+        """Read on until the program has ended."""
+        end = time.perf_counter() + timeout
+        while self.process.poll() is None:
+            self._read(0.02)
+            if time.perf_counter() > end:
+                raise subprocess.TimeoutExpired(self.process.args, timeout)
+
+    def _read(self, timeout: float) -> bool:
+        readable, _, _ = select.select([self._master], [], [], timeout)
+        if not readable:
+            return False
+        try:
+            self.output += os.read(self._master, 1 << 16)
+        except OSError:
+            return False
+        return True
