@@ -19,10 +19,14 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """Where requests go; an empty `api_url` means the provider that the model id names. `api_key` may be empty."""
+    """Where requests go; an empty `api_url` means the provider that the model id names. `api_key` may be empty.
+
+    api_key_env: the name of the variable that holds the key, for messages only.
+    """
 
     api_url: str = ""
     api_key: str = ""
+    api_key_env: str = ""
 
 
 class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):

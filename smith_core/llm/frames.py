@@ -1,0 +1,88 @@
+"""What the app and the model host say to each other: msgpack frames, each behind its length in four bytes."""
+
+import asyncio
+from typing import Final
+
+import msgspec
+
+from smith_core.errors import AgentError
+from smith_core.frozen import encode_hook
+from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, Timeouts
+
+LENGTH_BYTES: Final = 4
+MAX_FRAME_BYTES: Final = 512 * 1024 * 1024
+
+
+class Frame(msgspec.Struct, frozen=True, tag_field="frame", array_like=True):
+    """Base of all frames; `id` is the request's, counted by the app."""
+
+
+class StartStream(Frame, frozen=True, tag="start"):
+    """App to host: make this call."""
+
+    id: int
+    request: ModelRequest
+
+
+class ListModels(Frame, frozen=True, tag="list"):
+    """App to host: ask this endpoint for its models."""
+
+    id: int
+    endpoint: Endpoint
+    timeouts: Timeouts
+
+
+class Cancel(Frame, frozen=True, tag="cancel"):
+    """App to host: give this request up; nothing more is said of it."""
+
+    id: int
+
+
+class Ready(Frame, frozen=True, tag="ready"):
+    """Host to app: litellm is imported and warm, so many seconds after the start of the process."""
+
+    after_s: float
+
+
+class Parts(Frame, frozen=True, tag="parts"):
+    """Host to app: parts of one answer, in order; the last one of an answer is StreamDone."""
+
+    id: int
+    parts: tuple[AnyStreamPart, ...]
+
+
+class Models(Frame, frozen=True, tag="models"):
+    """Host to app: what an endpoint lists."""
+
+    id: int
+    models: tuple[ModelInfo, ...]
+
+
+class Failed(Frame, frozen=True, tag="failed"):
+    """Host to app: this request ended with an error."""
+
+    id: int
+    error: AgentError
+
+
+ToHost = StartStream | ListModels | Cancel
+ToApp = Ready | Parts | Models | Failed
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=encode_hook)
+to_host_decoder: Final[msgspec.msgpack.Decoder[ToHost]] = msgspec.msgpack.Decoder(ToHost)
+to_app_decoder: Final[msgspec.msgpack.Decoder[ToApp]] = msgspec.msgpack.Decoder(ToApp)
+
+
+def encode_frame(frame: Frame) -> bytes:
+    """Return a frame as it goes over the socket."""
+    body = _encoder.encode(frame)
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
+    """Return the body of the next frame, or None when the other side has closed."""
+    try:
+        length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
+        return await reader.readexactly(length) if length <= MAX_FRAME_BYTES else None
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None

@@ -1,0 +1,155 @@
+"""The only importer of litellm: one call, read the cheap way where that works, and every error in our own words.
+
+litellm routes, sets parameters and opens the stream. For OpenAI-compatible endpoints the stream under its wrapper is
+the SDK's, whose public `response` is the HTTP response; reading that costs a hundredth of iterating the wrapper.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from smith_core.errors import AgentFailure
+from smith_core.llm.deltas import DeltaAssembler
+from smith_core.llm.faults import Target, fault, safe_address, timeout_fault
+from smith_core.llm.host_process import LITELLM_ENVIRONMENT
+from smith_core.llm.keys import NO_KEY
+from smith_core.llm.protocol import AnyStreamPart, Completion, ModelRequest
+from smith_core.llm.stream_body import StreamBody
+from smith_core.llm.translation import translate
+from smith_core.llm.wire import request_body, request_chars
+
+os.environ.update(LITELLM_ENVIRONMENT)
+
+import httpx
+import litellm
+
+OnParts = Callable[[list[AnyStreamPart]], None]
+
+OPENAI_COMPATIBLE = "custom_openai"
+"""litellm's route for any OpenAI-compatible address; `openai` would send some model names to /responses."""
+
+litellm.suppress_debug_info = True
+litellm.telemetry = False
+litellm.num_retries = 0
+# httpx's own transport keeps all five timeouts; litellm's default, aiohttp, has none for sending.
+litellm.disable_aiohttp_transport = True
+
+
+async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: bool = False) -> Completion:
+    """Make one call, hand its parts over as they come and return the whole answer.
+
+    Raises AgentFailure; what came before it was handed over. Cancelling the task closes the connection.
+    use_wrapper: read through litellm's wrapper even where the cheap way works.
+    """
+    target = Target(model=request.model, endpoint=request.endpoint)
+    assembler = DeltaAssembler()
+    try:
+        async with asyncio.timeout(request.timeouts.timeout):
+            stream = await _open(request, target)
+            response = None if use_wrapper else _raw_response(stream)
+            if response is not None:
+                await StreamBody(target, request.timeouts, assembler, on_parts).read(response)
+            else:
+                await _read_wrapper(stream, request, target, assembler, on_parts)
+    except TimeoutError:
+        raise AgentFailure(timeout_fault("timeout_total", target, request.timeouts)) from None
+    return assembler.completion(request_chars(request))
+
+
+def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
+    """Return the keyword arguments of litellm's call.
+
+    With an `api_url` the model id goes there exactly as it is written, whatever prefix it has; without one its prefix
+    names the provider. A key is always given with an `api_url`, lest one from the environment goes to that address.
+    """
+    timeouts, endpoint = request.timeouts, request.endpoint
+    parameters: dict[str, Any] = {
+        **request_body(request),
+        "model": request.model,
+        "num_retries": 0,
+        "max_retries": 0,
+        "timeout": httpx.Timeout(
+            connect=timeouts.connect_timeout,
+            pool=timeouts.connect_timeout,
+            write=timeouts.send_timeout,
+            read=timeouts.recv_timeout,
+        ),
+    }
+    if endpoint.api_url:
+        parameters["model"] = f"{OPENAI_COMPATIBLE}/{request.model}"
+        parameters["api_base"] = base_address(endpoint.api_url, target)
+        parameters["api_key"] = endpoint.api_key or NO_KEY
+    elif endpoint.api_key:
+        parameters["api_key"] = endpoint.api_key
+    return parameters
+
+
+def base_address(api_url: str, target: Target) -> str:
+    """Return the base address that `/chat/completions` is added to; AgentFailure when it is no HTTP address."""
+    try:
+        url = httpx.URL(api_url.strip())
+    except httpx.InvalidURL:
+        raise AgentFailure(fault("bad_address", target, detail="it is not an address")) from None
+    if url.scheme not in ("http", "https") or not url.host:
+        detail = f"it begins with {safe_address(api_url).partition(':')[0]!r}" if url.scheme else "it has no scheme"
+        raise AgentFailure(fault("bad_address", target, detail=detail))
+    return str(url).rstrip("/").removesuffix("/chat/completions")
+
+
+async def _open(request: ModelRequest, target: Target) -> Any:
+    parameters = call_parameters(request, target)
+    try:
+        return await litellm.acompletion(**parameters)
+    except Exception as error:
+        raise AgentFailure(translate(error, target, request.timeouts, in_stream=False)) from error
+
+
+def _raw_response(stream: Any) -> httpx.Response | None:
+    """Return the HTTP response of an OpenAI-compatible stream; None for every other provider."""
+    sdk_stream = getattr(stream, "completion_stream", None)
+    openai: Any = sys.modules.get("openai")
+    if openai is None or type(sdk_stream) is not openai.AsyncStream:
+        return None
+    response = getattr(sdk_stream, "response", None)
+    return response if isinstance(response, httpx.Response) else None
+
+
+async def _read_wrapper(
+    stream: Any, request: ModelRequest, target: Target, assembler: DeltaAssembler, on_parts: OnParts
+) -> None:
+    timeouts = request.timeouts
+    limit, code = timeouts.recv_timeout, "timeout_first_byte"
+    chunks = aiter(stream)
+    try:
+        while True:
+            async with asyncio.timeout(limit) as silence:
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                break
+            limit, code = timeouts.stream_stall_timeout, "stream_stalled"
+            on_parts(assembler.feed(_chunk_json(chunk, stream)))
+    except TimeoutError:
+        if not silence.expired():
+            raise
+        raise AgentFailure(timeout_fault(code, target, timeouts)) from None
+    except Exception as error:
+        if not assembler.finish_reason:
+            raise AgentFailure(translate(error, target, timeouts, in_stream=True)) from error
+    finally:
+        on_parts(assembler.finish())
+        with suppress(Exception):
+            await stream.aclose()
+    if not assembler.finish_reason:
+        raise AgentFailure(fault("stream_cut", target, detail="there was no finish marker"))
+
+
+def _chunk_json(chunk: Any, stream: Any) -> dict[str, Any]:
+    """Return a chunk of litellm's as JSON; usage that litellm has made up itself is left out."""
+    value: dict[str, Any] = chunk.model_dump(exclude_none=True, warnings=False)
+    reported = any(getattr(seen, "usage", None) is not None for seen in getattr(stream, "chunks", ()))
+    if not reported:
+        value.pop("usage", None)
+    return value
