@@ -151,9 +151,10 @@ def hint_key(action: KeyAction) -> str:
 
 
 def hints(actions: Iterable[KeyAction], scopes: Iterable[Scope]) -> list[KeyAction]:
-    """Return the actions that the footer shows in these scopes, in the order of the table."""
+    """Return the actions that the footer shows in these scopes, those that work everywhere last."""
     current = {"always", *scopes}
-    return [action for action in actions if action.importance and action.scope in current]
+    shown = [action for action in actions if action.importance and action.scope in current]
+    return sorted(shown, key=lambda action: action.scope in _EVERYWHERE)
 
 
 def keys_of(actions: Iterable[KeyAction], scope: Scope) -> dict[str, str]:

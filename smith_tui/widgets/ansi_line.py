@@ -5,17 +5,16 @@ swallowed whole, because a line knows no other line.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
-from rich.cells import cell_len, get_character_cell_size
+from rich.cells import get_character_cell_size as char_cells
 
-from smith_tui.sanitize import visible_text
-from smith_tui.widgets.clusters import joins
+from smith_tui.transcript.cells import visible
 
-MAX_LINE_CELLS = 8192  # what lies further right is not kept; an ellipsis says so
+MAX_LINE_CELLS = 4096  # what lies further right is not kept; an ellipsis says so
 TAB_STOP = 8
-_MAX_CLUSTER = 16  # code points kept of one visible character, against floods of combining marks
 
 Colour = int | tuple[int, int, int] | None
 
@@ -36,6 +35,8 @@ class Sgr(NamedTuple):
 PLAIN = Sgr()
 Span = tuple[str, Sgr]
 
+_SGR_BYTES = re.compile(rb"\x1b\[([0-9;:]*)m")
+_NO_CODE = -1
 _ATTRIBUTES = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "reverse", 9: "strike"}
 _RESETS: dict[int, dict[str, bool | None]] = {
     22: {"bold": False, "dim": False},
@@ -55,6 +56,7 @@ _PALETTE_RUNS = {
 }
 
 
+@lru_cache(maxsize=4096)
 def apply_sgr(state: Sgr, parameters: str) -> Sgr:
     """Return `state` changed by the parameters of one `CSI … m`; unknown or broken ones change nothing."""
     if parameters in ("", "0"):
@@ -72,23 +74,25 @@ def apply_sgr(state: Sgr, parameters: str) -> Sgr:
                 del rest[1]  # the colour space of the colon form
             colour = _extended_colour(rest)
             if colour is not None:
-                state = state._replace(**{"foreground" if code == 38 else "background": colour})
+                state = state._replace(foreground=colour) if code == 38 else state._replace(background=colour)
         else:
             state = _apply_code(state, code, rest)
     return state
 
 
 def _number(digits: str) -> int:
-    # Longer numbers mean nothing, and int() refuses or crawls through thousands of digits.
-    return int(digits) if digits.isdecimal() and len(digits) < 6 else 0
+    if not digits:
+        return 0
+    # Longer numbers mean nothing, and int() refuses thousands of digits.
+    return int(digits) if len(digits) < 6 else _NO_CODE
 
 
 def _extended_colour(values: list[int]) -> Colour:
     match values:
-        case [5, number, *_] if number < 256:
+        case [5, number, *_] if 0 <= number < 256:
             return number
-        case [2, red, green, blue, *_]:
-            return min(red, 255), min(green, 255), min(blue, 255)
+        case [2, red, green, blue, *_] if min(red, green, blue) >= 0 and max(red, green, blue) < 256:
+            return red, green, blue
     return None
 
 
@@ -103,9 +107,6 @@ def _apply_code(state: Sgr, code: int, sub: list[int]) -> Sgr:
     if field and code % 10 < 8:
         return state._replace(**{field: first + code % 10})  # type: ignore[arg-type]
     return state
-
-
-_SGR_BYTES = re.compile(rb"\x1b\[([0-9;:]*)m")
 
 
 def sgr_after(state: Sgr, data: bytes | bytearray) -> Sgr:
@@ -143,7 +144,7 @@ class LineCells(msgspec.Struct, frozen=True):
         while start < end:
             style = self.styles[start]
             stop = start + 1
-            while stop < end and self.styles[stop] is style:
+            while stop < end and self.styles[stop] == style:
                 stop += 1
             spans.append(("".join(self.cells[start:stop]), style))
             start = stop
@@ -178,7 +179,7 @@ class LineGrid:
         """Take more of the line; a sequence must not be cut between two calls."""
         for token in _TOKEN.finditer(text):
             if token["text"] is not None:
-                self._write(visible_text(token["text"]))
+                self._write(visible(token["text"]))
             elif token["move"] is not None:
                 self._move(token["move"])
             elif token["final"] is not None and not token["between"]:
@@ -237,39 +238,28 @@ class LineGrid:
             self._write_character(character)
 
     def _write_character(self, character: str) -> None:
-        base = self._column - 1
-        while base > 0 and base < len(self._cells) and self._cells[base] == "":
-            base -= 1
-        before = self._cells[base] if 0 <= base < len(self._cells) else ""
-        if joins(before, character):
-            self._extend(base, before + character)
-            return
-        width = get_character_cell_size(character)
-        if self._column + width > MAX_LINE_CELLS:
+        width = char_cells(character)
+        if width == 0:
+            self._add_mark(character)
+        elif self._column + width > MAX_LINE_CELLS:
             self._truncated = True
-        elif width:
+        else:
             self._column += self._put([character, ""][:width], self.sgr, at=self._column)
 
-    def _extend(self, base: int, cluster: str) -> None:
-        """Give a cell more code points, and the next cell when that makes it wide."""
-        if len(cluster) > _MAX_CLUSTER:
-            return
-        width = cell_len(cluster)
-        if base + width > MAX_LINE_CELLS:
-            return
-        self._cells[base] = cluster
-        if self._column < base + width:
-            self._put([""] * (base + width - self._column), self._styles[base], at=self._column, inside=True)
-            self._column = base + width
+    def _add_mark(self, mark: str) -> None:
+        """Put a combining mark on the character left of the cursor, if there is one."""
+        base = self._column - 1
+        if 0 <= base < len(self._cells):
+            base -= self._cells[base] == ""
+            self._cells[base] = visible(self._cells[base] + mark)
 
-    def _put(self, cells: list[str], style: Sgr, *, at: int, inside: bool = False) -> int:
+    def _put(self, cells: list[str], style: Sgr, *, at: int) -> int:
         end = at + len(cells)
         if at > len(self._cells):
             gap = at - len(self._cells)
             self._cells.extend(" " * gap)
             self._styles.extend([PLAIN] * gap)
-        if not inside:
-            self._part_wide(at)
+        self._part_wide(at)
         self._part_wide(end)
         self._cells[at:end] = cells
         self._styles[at:end] = [style] * len(cells)

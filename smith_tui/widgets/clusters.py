@@ -1,26 +1,13 @@
-"""What a person sees as one character: grapheme clusters, so that a caret never stands inside one."""
+"""What a person takes for one character: grapheme clusters, so that a caret never stands inside one."""
 
 import re
 
 from rich.cells import get_character_cell_size
 
-from smith_tui.sanitize import PICTOGRAPHS
-
 _JOINER = "\u200d"
 _FIRST_COMBINING = "\u0300"
-_PICTOGRAPH = re.compile(f"[{PICTOGRAPHS}]")
+_PICTOGRAPH = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]")
 _LOOKAROUND = 256  # code points that are looked at to find one visible character
-
-
-def joins(before: str, character: str) -> bool:
-    """Say whether `character` belongs to the visible character that the text `before` ends."""
-    if not before or before[-1] < " " or character < _FIRST_COMBINING:
-        return False
-    if get_character_cell_size(character) == 0:
-        return True
-    if before[-1] == _JOINER:
-        return _PICTOGRAPH.match(character) is not None
-    return len(before) == 1 and _is_flag_half(before) and _is_flag_half(character)
 
 
 def clusters(text: str) -> list[tuple[int, int]]:
@@ -30,7 +17,7 @@ def clusters(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for index in range(1, len(text)):
-        if not joins(text[max(start, index - 2) : index], text[index]):
+        if not _joins(text[max(start, index - 2) : index], text[index]):
             spans.append((start, index))
             start = index
     return [*spans, (start, len(text))]
@@ -49,6 +36,17 @@ def previous_boundary(text: str, index: int) -> int:
         return max(index - 1, 0)
     start = max(0, index - _LOOKAROUND)
     return start + clusters(text[start:index])[-1][0]
+
+
+def _joins(before: str, character: str) -> bool:
+    """Say whether `character` belongs to the visible character whose last code points are `before`."""
+    if before[-1] < " " or character < _FIRST_COMBINING:
+        return False
+    if get_character_cell_size(character) == 0:
+        return True
+    if before[-1] == _JOINER:
+        return _PICTOGRAPH.match(character) is not None
+    return len(before) == 1 and _is_flag_half(before) and _is_flag_half(character)
 
 
 def _is_flag_half(character: str) -> bool:

@@ -1,0 +1,80 @@
+"""The toolkit's input parser with pastes taken out first, so that nothing pasted can act as a key.
+
+The stock parser reads escape sequences inside a bracketed paste as keys: a paste with an escape character in it types,
+and may send. It also turns the lines of a terminal without bracketed paste into one Enter after the other.
+"""
+
+import re
+from collections.abc import Iterable
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.message import Message
+
+PASTE_START = "\x1b[200~"
+PASTE_END = "\x1b[201~"
+_HELD = len(PASTE_START) - 1  # as much of a marker as the end of a chunk can hold
+
+# A line break with text behind it, in one read and without other controls: more than fingers send.
+_TEXT = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+_BURST = re.compile(rf"{_TEXT}*[\r\n](?![\r\n]){_TEXT}+\Z")
+_LONG_BURST = 256  # characters in one read that count as a paste even without a line break
+
+
+class PasteParser(XTermParser):
+    """Yields one Paste for each bracketed paste and for each burst of lines; everything else as before."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._before = ""  # end of what the stock parser has, where a marker may have begun
+        self._pasted: list[str] | None = None
+        self._held = ""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Take what was read from the terminal, cut anywhere; an empty string is the end of input."""
+        if not data:
+            yield from super().feed(data)
+            return
+        while data:
+            if self._pasted is None:
+                data, events_before = self._take_keys(data)
+                yield from events_before
+            else:
+                data, paste = self._take_paste(data, self._pasted)
+                if paste is not None:
+                    yield paste
+
+    def tick(self) -> Iterable[Message]:
+        """Give out a lone Escape once its time is over; no marker can begin before it any more."""
+        for event in super().tick():
+            self._before = ""
+            yield event
+
+    def _take_keys(self, data: str) -> tuple[str, Iterable[Message]]:
+        joined = self._before + data
+        start = joined.find(PASTE_START)
+        if start < 0:
+            self._before = joined[-_HELD:]
+            return "", self._keys(data)
+        end = start + len(PASTE_START) - len(self._before)
+        self._before = ""
+        self._pasted = []
+        # The stock parser needs both markers to drop what it holds of the first; it sees nothing in between.
+        events_before = [*super().feed(data[:end]), *super().feed(PASTE_END)]
+        return data[end:], [event for event in events_before if not isinstance(event, events.Paste)]
+
+    def _keys(self, data: str) -> Iterable[Message]:
+        if _BURST.match(data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
+            return [events.Paste(data)]
+        return super().feed(data)
+
+    def _take_paste(self, data: str, pasted: list[str]) -> tuple[str, events.Paste | None]:
+        data = self._held + data
+        end = data.find(PASTE_END)
+        if end < 0:
+            self._held = data[-_HELD:]
+            pasted.append(data[:-_HELD])
+            return "", None
+        pasted.append(data[:end])
+        self._pasted, self._held = None, ""
+        return data[end + len(PASTE_END) :], events.Paste("".join(pasted))

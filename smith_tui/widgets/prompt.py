@@ -1,0 +1,251 @@
+"""The prompt: several lines of input that grow, wrap, remember what was sent, and take pastes of any size."""
+
+from collections.abc import Callable, Iterable
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Offset, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
+from smith_tui.transcript.cells import cut_to, visible
+from smith_tui.widgets import edit_keys
+from smith_tui.widgets.prompt_editor import PromptEditor
+
+MAX_ROWS = 8
+_GUTTER = "> "
+_NARROW = 10  # below this width the gutter is left out
+
+
+class Prompt(Widget, can_focus=True):
+    """Multi-line input; Enter sends, Shift+Enter or Ctrl+J begins a new line."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {  # noqa: RUF012
+        "prompt--gutter",
+        "prompt--caret",
+        "prompt--selected",
+        "prompt--token",
+        "prompt--placeholder",
+    }
+    DEFAULT_CSS = """
+    Prompt { height: auto; width: 1fr; background: $panel; color: $foreground; pointer: text; }
+    Prompt > .prompt--gutter { color: $primary; text-style: bold; }
+    Prompt > .prompt--caret { color: $background; background: $primary; }
+    Prompt > .prompt--selected { background: $screen-selection-background; }
+    Prompt > .prompt--token { color: $primary; }
+    Prompt > .prompt--placeholder { color: $text-muted; }
+    """
+
+    placeholder: reactive[str] = reactive("")
+    busy: reactive[bool] = reactive(False, repaint=False)
+    """While set, Enter posts `Held` and the text stays."""
+
+    class Submitted(Message):
+        """The person sent `text`; pastes are in it in full."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Held(Message):
+        """Enter was pressed while the prompt is busy; `text` still stands in it."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class HistoryAdded(Message):
+        """`text` joined the history, for whoever keeps it on disk."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Changed(Message):
+        """The text or the caret changed; read them from the prompt."""
+
+    def __init__(
+        self,
+        *,
+        history: Iterable[str] = (),
+        placeholder: str = "",
+        actions: Iterable[KeyAction] = KEY_ACTIONS,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self.set_reactive(Prompt.placeholder, placeholder)
+        self.intercept: Callable[[events.Key], bool] | None = None
+        """Asked first about every key; True means that it took the key. For lists of completions."""
+        self._editor = PromptEditor(history)
+        self._dragging = False
+        commands = {"send": self._send, "newline": self._newline, "undo": self._editor.undo, "redo": self._editor.redo}
+        self._commands = {key: commands[name] for key, name in keys_of(actions, "prompt").items()}
+
+    @property
+    def text(self) -> str:
+        """The whole text, pastes in full."""
+        return self._editor.text
+
+    @property
+    def edited_text(self) -> str:
+        """The text as it is edited, one private character for each large paste; `caret` counts in it."""
+        return self._editor.buffer.text
+
+    @property
+    def caret(self) -> int:
+        """Position of the caret in `edited_text`, in code points."""
+        return self._editor.buffer.caret
+
+    @property
+    def history(self) -> tuple[str, ...]:
+        """What was sent, the oldest first."""
+        return self._editor.history.entries
+
+    def load(self, text: str) -> None:
+        """Put `text` in place of the whole prompt; undo brings the old text back."""
+        self.replace_range(0, len(self.edited_text), text)
+
+    def replace_range(self, start: int, end: int, text: str) -> None:
+        """Put `text` in place of the positions `start` to `end` of `edited_text`, the caret behind it."""
+        self._editor.replace(start, end, text)
+        self._edited()
+
+    def clear(self) -> None:
+        """Empty the prompt and forget its pastes and its undo steps."""
+        self._editor.clear()
+        self._edited()
+
+    def add_history(self, text: str) -> None:
+        """Make `text` the newest entry of the history and post `HistoryAdded`."""
+        self._editor.history.add(text)
+        self.post_message(self.HistoryAdded(text))
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Say whether the prompt types this key, so that nothing else is offered for it."""
+        return edit_keys.types(key, character)
+
+    def on_key(self, event: events.Key) -> None:
+        """Edit, move, send; keys that mean nothing here go on to whoever has a binding for them."""
+        if (self.intercept is not None and self.intercept(event)) or self._press(event):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take pasted text; it never sends anything."""
+        event.stop()
+        event.prevent_default()
+        self._editor.paste(event.text, event.time)
+        self._edited()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Put the caret where the mouse is and begin to select."""
+        self._dragging = True
+        self.capture_mouse()
+        self._point(event, select=False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Select up to the mouse while its button is down."""
+        if self._dragging:
+            self._point(event, select=True)
+
+    def on_mouse_up(self) -> None:
+        """End the selection by mouse."""
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
+
+    def on_resize(self) -> None:
+        """Keep the caret in view at the new size."""
+        self._editor.fit(self._room(self.size.width))
+        self._scroll()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the rows of the text, at most MAX_ROWS and a third of the screen."""
+        self._editor.fit(self._room(width))
+        return self._height_in(viewport)
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row, at exactly the width of the widget."""
+        width, base = self.size.width, self.rich_style
+        row = self._editor.first_row + y
+        segments: list[Segment] = []
+        if self._room(width) < width:
+            segments.append(Segment(self._gutter_text(y), self.get_component_rich_style("prompt--gutter")))
+        if not self.edited_text:
+            segments += self._placeholder_segments() if y == 0 else []
+        elif row < self._editor.row_count:
+            styles = {"text": base}
+            for kind in ("token", "selected", "caret"):
+                styles[kind] = self.get_component_rich_style(f"prompt--{kind}")
+            segments += [Segment(text, styles[kind]) for text, kind in self._editor.pieces(row, caret=self.has_focus)]
+        return Strip(segments).adjust_cell_length(width, base)
+
+    def _press(self, event: events.Key) -> bool:
+        command = self._commands.get(event.key)
+        if command is not None:
+            command()
+        elif not self._editor.press(event.key, event.character):
+            return False
+        self._edited()
+        return True
+
+    def _newline(self) -> None:
+        self._editor.insert("\n")
+
+    def _send(self) -> None:
+        text = self.text
+        if not text.strip():
+            return
+        if self.busy:
+            self.post_message(self.Held(text))
+            return
+        self._editor.clear()
+        self.add_history(text)
+        self.post_message(self.Submitted(text))
+
+    def _point(self, event: events.MouseEvent, *, select: bool) -> None:
+        gutter = self.size.width - self._room(self.size.width)
+        self._editor.point(event.y, event.x - gutter, select=select)
+        self._edited()
+
+    def _room(self, width: int) -> int:
+        return width - len(_GUTTER) if width >= _NARROW else max(1, width)
+
+    def _height_in(self, viewport: Size) -> int:
+        return max(1, min(self._editor.row_count, MAX_ROWS, viewport.height // 3))
+
+    def _edited(self) -> None:
+        """Bring the screen up to date with the text."""
+        self.post_message(self.Changed())
+        if self.is_mounted:
+            self.refresh(layout=self._height_in(self.app.viewport_size) != self.size.height)
+            self._scroll()
+
+    def _scroll(self) -> None:
+        first_before = self._editor.first_row
+        self._editor.scroll(max(1, self.size.height))
+        if self._editor.first_row != first_before:
+            self.refresh()
+        if self.has_focus:
+            row, column = self._editor.caret_place
+            gutter = self.size.width - self._room(self.size.width)
+            # Where the terminal opens the window of an input method.
+            self.app.cursor_position = self.content_region.offset + Offset(
+                gutter + column, row - self._editor.first_row
+            )
+
+    def _gutter_text(self, y: int) -> str:
+        if y == 0:
+            return "↑ " if self._editor.first_row else _GUTTER
+        more_below = y == self.size.height - 1 and self._editor.first_row + y + 1 < self._editor.row_count
+        return "↓ " if more_below else "  "
+
+    def _placeholder_segments(self) -> list[Segment]:
+        text = cut_to(visible(self.placeholder), self._room(self.size.width)) or " "
+        style = self.get_component_rich_style("prompt--placeholder")
+        first = self.get_component_rich_style("prompt--caret") if self.has_focus else style
+        return [Segment(text[0], first), Segment(text[1:], style)]

@@ -1,0 +1,44 @@
+"""What was sent before, walked through with the draft kept. Pure."""
+
+from collections.abc import Iterable
+
+MAX_ENTRIES = 1_000
+
+
+class PromptHistory:
+    """Entries from the oldest to the newest, each once, and a place among them."""
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        self._entries = list(dict.fromkeys(reversed(list(entries))))[:MAX_ENTRIES][::-1]
+        self._place = len(self._entries)
+        self._draft = ""
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """All entries, the oldest first."""
+        return tuple(self._entries)
+
+    def add(self, text: str) -> None:
+        """Make `text` the newest entry and go behind it; an equal older one is forgotten."""
+        if text in self._entries:
+            self._entries.remove(text)
+        self._entries.append(text)
+        del self._entries[:-MAX_ENTRIES]
+        self._place = len(self._entries)
+        self._draft = ""
+
+    def older(self, shown: str) -> str | None:
+        """Return the entry before, or None at the first; `shown` is kept as the draft when the walk begins."""
+        if self._place == 0:
+            return None
+        if self._place == len(self._entries):
+            self._draft = shown
+        self._place -= 1
+        return self._entries[self._place]
+
+    def newer(self) -> str | None:
+        """Return the entry after, at the end the draft, or None when the draft is shown already."""
+        if self._place == len(self._entries):
+            return None
+        self._place += 1
+        return self._draft if self._place == len(self._entries) else self._entries[self._place]

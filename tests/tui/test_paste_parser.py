@@ -1,0 +1,78 @@
+"""Input from the terminal: pastes reach the app as pastes, keys as keys, however the bytes are cut."""
+
+from collections.abc import Iterable
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.message import Message
+
+from smith_tui.paste_parser import PASTE_END, PASTE_START, PasteParser
+
+
+def described(messages: Iterable[Message]) -> list[str]:
+    return [
+        f"paste {message.text!r}" if isinstance(message, events.Paste) else f"key {message.key}"
+        for message in messages
+        if isinstance(message, events.Paste | events.Key)
+    ]
+
+
+def parsed(*chunks: str) -> list[str]:
+    parser = PasteParser()
+    return [item for chunk in chunks for item in described(parser.feed(chunk))]
+
+
+def test_b21_nothing_inside_a_paste_is_a_key() -> None:
+    body = "a\x1bb\x00\x07\t\x1b[31m and more than thirty-two characters behind it\r/clear\r"
+    assert parsed(PASTE_START + body + PASTE_END) == [f"paste {body!r}"]
+
+
+def test_b21_a_burst_of_lines_without_markers_is_a_paste() -> None:
+    assert parsed("l1\nl2\r\nl3") == ["paste 'l1\\nl2\\r\\nl3'"]
+    assert parsed("one\rtwo\rthree\r") == ["paste 'one\\rtwo\\rthree\\r'"]
+    assert parsed("x" * 4096) == ["paste " + repr("x" * 4096)]
+
+
+def test_typed_keys_stay_keys() -> None:
+    assert parsed("hi\r") == ["key h", "key i", "key enter"]
+    assert parsed("\r\r") == ["key enter", "key enter"]
+    assert parsed("\x1b[A", "\x0f", "\n") == ["key up", "key ctrl+o", "key ctrl+j"]
+    assert parsed("a\x0f\rb") == ["key a", "key ctrl+o", "key enter", "key b"]
+
+
+def test_keys_around_a_paste_are_kept() -> None:
+    assert parsed(f"a{PASTE_START}p{PASTE_END}b{PASTE_START}{PASTE_END}\r") == [
+        "key a",
+        "paste 'p'",
+        "key b",
+        "paste ''",
+        "key enter",
+    ]
+
+
+def test_a_million_characters_come_as_one_paste() -> None:
+    text = PASTE_START + "x" * 1_000_000 + PASTE_END
+    chunks = [text[start : start + 4096] for start in range(0, len(text), 4096)]
+    assert parsed(*chunks) == ["paste " + repr("x" * 1_000_000)]
+
+
+@given(st.text("ab\x1b[201~\r\n\t", max_size=40).filter(lambda body: PASTE_END not in body), st.data())
+def test_b21_cutting_the_bytes_changes_nothing(body: str, data: st.DataObject) -> None:
+    text = f"k{PASTE_START}{body}{PASTE_END}\x1b[B{PASTE_START}z{PASTE_END}q"
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    chunks = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    expected = ["key k", f"paste {body!r}", "key down", "paste 'z'", "key q"]
+    assert parsed(*(chunk for chunk in chunks if chunk)) == expected
+
+
+KEYS = ["a", "\x1b[A", "\x1b[1;5C", "\x0f", "\t", "漢", "\x1b[<0;3;4M", "\x1b[I"]
+
+
+@given(st.lists(st.sampled_from(KEYS), max_size=12))
+def test_without_pastes_it_is_the_stock_parser(keys: list[str]) -> None:
+    text = "".join(keys)
+    ours, stock = PasteParser(), XTermParser()
+    if text:
+        assert [repr(message) for message in ours.feed(text)] == [repr(message) for message in stock.feed(text)]
