@@ -141,7 +141,7 @@ class ModelService:
                 "llm_config.api_url to an endpoint that needs none",
                 origin="model",
             )
-        return Endpoint(api_url=config.llm_config.api_url or "", api_key=key)
+        return Endpoint(api_url=config.llm_config.api_url or "", api_key=key, api_key_env=variable)
 
     async def select(self, choice: ModelChoice, role: RoleSpec, config: Config) -> SelectedModel:
         """Resolve the model of a turn; AgentFailure of kind policy when none is configured."""

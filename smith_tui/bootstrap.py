@@ -37,7 +37,7 @@ class Engine:
 
     def start_host(self) -> None:
         """Start the model host, which gets ready on its own."""
-        self._host = start_host_process()
+        self._host = start_host_process(key_variables(self.config))
 
     def open_runtime(self) -> Runtime:
         """Compose the services around the host and return the engine's front door."""

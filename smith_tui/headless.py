@@ -121,16 +121,14 @@ def _progress_line(event: AnyEvent) -> None:
         case ToolStarted(name=name, arguments=arguments):
             _say(f"▸ {name} {shorten(arguments, 160)}")
         case ToolEnded(result=result):
-            mark = "✓" if result.ok else "✗"
-            _say(f"  {mark} {shorten(result.content if not result.ok else _last_line(result.content), 160)}")
+            lines = [line for line in result.content.splitlines() if line.strip()] or [""]
+            # A command says at its end how it went; every other tool says it first.
+            shown = lines[-1] if result.metadata.exit_code is not None else lines[0]
+            _say(f"  {'✓' if result.ok else '✗'} {shorten(shown, 160)}")
         case Notice(text=text):
             _say(text)
         case _:
             pass
-
-
-def _last_line(text: str) -> str:
-    return next((line for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def _say(text: str) -> None:

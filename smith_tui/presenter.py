@@ -1,16 +1,13 @@
 """From events to the screen: one match statement, and the little state that it needs."""
 
 import json
-from typing import Protocol
 
-from smith_core.errors import AgentError
 from smith_core.events import (
     AnyEvent,
     CommandOutput,
     MessageAdded,
     Notice,
     OutputDiscarded,
-    QuitRequested,
     ReasoningDelta,
     RequestStarted,
     RetryWaiting,
@@ -24,4 +21,145 @@ from smith_core.events import (
     TurnStarted,
     UsageReported,
 )
-from smith_core.messages import ToolResult, TurnResult
+from smith_core.messages import Message, ToolResult, TurnResult
+from smith_core.roles import ROLES
+from smith_tui.transcript.view import Transcript
+from smith_tui.widgets.status_bar import StatusBar
+from smith_tui.widgets.tool_calls import CallState
+from smith_tui.widgets.tool_output import ToolOutputPane
+
+SUMMARY_ARGUMENTS = ("command", "path", "pattern", "query", "url", "subcommand", "key", "task", "id")
+"""The argument that says most of a call, in the order in which they are tried."""
+
+
+class Presenter:
+    """Calls one widget method for each event; knows what of the current round was streamed already."""
+
+    def __init__(self, transcript: Transcript, output: ToolOutputPane, status: StatusBar) -> None:
+        self.transcript = transcript
+        self.output = output
+        self.status = status
+        self._streaming = False
+        self._live_output: set[str] = set()
+
+    def show(self, event: AnyEvent) -> None:  # noqa: C901, PLR0912 - one flat case for each event
+        """Show one event."""
+        match event:
+            case TextDelta(text=text):
+                self._begin_answer("streaming")
+                self.transcript.append_text(text)
+            case ReasoningDelta(text=text):
+                self._begin_answer("thinking")
+                self.transcript.append_reasoning(text)
+            case ToolCallProgress(name=name):
+                self.status.change(activity="tool", tool_name=name)
+            case ToolOutput(call_id=call_id, chunk=chunk):
+                self._live_output.add(call_id)
+                self.output.feed(call_id, chunk)
+            case ToolStarted(call_id=call_id, name=name, arguments=arguments):
+                self._tool_started(call_id, name, arguments)
+            case ToolEnded(result=result):
+                self._tool_ended(result)
+            case MessageAdded(message=message):
+                self._message_added(message)
+            case RequestStarted(model=model):
+                self.status.change(activity="thinking", model=model)
+            case OutputDiscarded():
+                self.transcript.discard_live()
+                self._streaming = False
+            case RetryWaiting():
+                self._retry_waiting(event)
+            case UsageReported(usage=usage):
+                state = self.status.state
+                self.status.change(
+                    tokens_in=state.tokens_in + usage.input_tokens, tokens_out=state.tokens_out + usage.output_tokens
+                )
+            case Notice(level=level, text=text):
+                self.transcript.add_notice(level, text)
+            case CommandOutput(text=text):
+                self.transcript.add_plain(text)
+            case SessionChanged(role=role, model=model, cleared=cleared):
+                self._session_changed(role, model, cleared)
+            case TurnStarted(role=role, text=text):
+                self.status.start_turn()
+                self.transcript.set_role(role)
+                self.transcript.add_user(text)
+            case TurnEnded(result=result):
+                self._turn_ended(result)
+            case _:
+                pass
+
+    def _begin_answer(self, activity: str) -> None:
+        if not self._streaming:
+            self._streaming = True
+            self.transcript.start_assistant()
+        self.status.change(activity=activity)
+
+    def _message_added(self, message: Message) -> None:
+        if message.role != "assistant":
+            return
+        if not self._streaming and message.content:
+            # An answer that came in one piece, without a stream.
+            self._begin_answer("streaming")
+            self.transcript.append_text(message.content)
+        if self._streaming:
+            self.transcript.end_assistant(interrupted=message.interrupted)
+            self._streaming = False
+
+    def _tool_started(self, call_id: str, name: str, arguments: str) -> None:
+        summary = summarize(arguments)
+        self.status.change(activity="tool", tool_name=name)
+        self.transcript.start_tool(call_id, name, summary)
+        self.output.start_call(call_id, name, summary)
+
+    def _tool_ended(self, result: ToolResult) -> None:
+        state: CallState = "cancelled" if result.cancelled else "ok" if result.ok else "error"
+        self.transcript.end_tool(result)
+        if result.call_id not in self._live_output:
+            diff = result.metadata.diff
+            self.output.set_text(result.call_id, diff or result.content, diff=bool(diff))
+        self._live_output.discard(result.call_id)
+        self.output.end_call(result.call_id, state, result.metadata.exit_code)
+        self.status.change(activity="thinking")
+
+    def _retry_waiting(self, event: RetryWaiting) -> None:
+        self.status.wait_for_retry(event.attempt, event.max_attempts, event.wait_s)
+        self.transcript.add_notice(
+            "warning",
+            f"{event.error.message}. Attempt {event.attempt} of {event.max_attempts} "
+            f"follows in {event.wait_s:.1f} s; Ctrl+C stops waiting.",
+        )
+
+    def _session_changed(self, role: str, model: str, cleared: bool) -> None:
+        self.status.change(role_alias=ROLES[role].alias, model=model or self.status.state.model)
+        if cleared:
+            self.transcript.clear()
+            self.output.clear()
+
+    def _turn_ended(self, result: TurnResult) -> None:
+        if self._streaming:
+            self.transcript.end_assistant(interrupted=True)
+            self._streaming = False
+        match result.stop_reason:
+            case "completed":
+                self.status.end_turn("idle")
+            case "cancelled":
+                self.transcript.add_notice("info", "cancelled")
+                self.status.end_turn("cancelled")
+            case _:
+                self.transcript.add_notice("error", result.error.message if result.error else "the turn failed")
+                self.status.end_turn("error")
+
+
+def summarize(arguments: str) -> str:
+    """Return the argument that says most of a call, or all of them when none does."""
+    try:
+        values = json.loads(arguments or "{}")
+    except ValueError:
+        return arguments
+    if not isinstance(values, dict):
+        return arguments
+    for name in SUMMARY_ARGUMENTS:
+        if isinstance(values.get(name), str):
+            return str(values[name])
+    return ", ".join(f"{name}={value}" for name, value in values.items())

@@ -39,6 +39,7 @@ from tests.support.model_steps import (
     Reasoning,
     Stall,
     Status,
+    Step,
     StreamError,
     Text,
     Usage,
@@ -97,7 +98,7 @@ class ModelServer:
         script: Script = (),
         *,
         strict: bool = False,
-        models: Iterable[str | dict[str, Any]] | Status = DEFAULT_MODELS,
+        models: Iterable[str | dict[str, Any]] | AnyStep = DEFAULT_MODELS,
         port: int = 0,
     ) -> None:
         self._script = script if callable(script) else None
@@ -105,6 +106,7 @@ class ModelServer:
         self._strict = strict
         self.models = models
         self.all_requests: list[RecordedRequest] = []
+        self.connections_opened = 0
         self._port = port
         self._arrived = asyncio.Condition()
         self._connections: set[asyncio.Task[None]] = set()
@@ -160,6 +162,7 @@ class ModelServer:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        self.connections_opened += 1
         try:
             while await self._serve_one(reader, writer):
                 pass
@@ -217,7 +220,7 @@ class ModelServer:
         return self._queue.popleft() if self._queue else http_error(400, "the script has no more answers")
 
     def _list_models(self) -> list[AnyStep]:
-        if isinstance(self.models, Status):
+        if isinstance(self.models, Step):
             return [self.models]
         data = [{"id": model, "object": "model"} if isinstance(model, str) else model for model in self.models]
         return [Status(status=200, body={"object": "list", "data": data})]

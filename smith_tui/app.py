@@ -1,0 +1,185 @@
+"""The app: bindings, screens, themes, and a clean end whatever happens."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+import traceback
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+
+from smith_core.command_table import Command
+from smith_core.paths import ensure_private_dir, state_dir
+from smith_core.process import kill_all_running
+from smith_core.roles import ROLES
+from smith_core.runtime import Runtime
+from smith_tui.bootstrap import Engine
+from smith_tui.keys import app_bindings, help_rows, resolve_keys
+from smith_tui.palette import SlashCommands
+from smith_tui.screens.chat import ChatScreen
+from smith_tui.theme import THEMES, textual_theme
+
+QUIT_WINDOW_S = 1.0
+"""Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
+
+
+class SmithApp(App[None]):
+    """Agent Smith in the terminal."""
+
+    TITLE = "Agent Smith"
+    CSS_PATH = "smith.tcss"
+    COMMANDS: ClassVar = {lambda: SlashCommands}
+    BINDINGS: ClassVar[list[BindingType]] = []
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "f24"
+    """The palette has its key from our own table; this one only takes the toolkit's away."""
+
+    def __init__(self, runtime: Runtime, engine: Engine | None = None) -> None:
+        super().__init__()
+        self.runtime = runtime
+        self.engine = engine
+        config = runtime.services.config.effective
+        self.actions, problems = resolve_keys(config.keys)
+        self._notices = [engine.config_message] if engine and engine.config_message else []
+        self._notices += problems
+        self._last_cancel = 0.0
+        self.crash: Exception | None = None
+        for theme in THEMES.values():
+            for role in ROLES.values():
+                self.register_theme(textual_theme(theme, role.palette))
+        self._choose_theme()
+
+    def _choose_theme(self) -> None:
+        config = self.runtime.services.config.effective
+        palette = ROLES[self.runtime.session.active_role].palette
+        self.theme = f"smith-{config.ui.theme}-{palette}"
+
+    def on_mount(self) -> None:
+        """Bind the keys, open the main screen, and take the signals."""
+        for binding in app_bindings(self.actions):
+            for key in binding.key.split(","):
+                self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
+        self.runtime.services.ui.on_event(lambda event: self._choose_theme())
+        self.chat = ChatScreen(self.runtime, self.actions, self._notices)
+        self.push_screen(self.chat)
+        self._take_signals()
+        if self.engine is not None:
+            self.call_after_refresh(asyncio.to_thread, self.engine.hide_keys)
+
+    async def on_unmount(self) -> None:
+        """End what still runs."""
+        await self.runtime.stop_session("quit")
+
+    # Signals and crashes
+
+    def _take_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, lambda number=number: self.exit(return_code=128 + number))
+        # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
+        signal.signal(signal.SIGHUP, _hang_up)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave in good order instead of printing a traceback over the screen."""
+        if self.crash is None:
+            self.crash = error
+            self.exit(return_code=1)
+
+    # Actions
+
+    def action_cancel(self) -> None:
+        """Cancel the turn; without one, copy the selection, or quit at the second press."""
+        if self.chat.cancel_turn():
+            return
+        selection = self.screen.get_selected_text()
+        if selection:
+            self.copy_to_clipboard(selection)
+            self.screen.clear_selection()
+            return
+        now = time.monotonic()
+        if now - self._last_cancel <= QUIT_WINDOW_S:
+            self.exit(return_code=0)
+            return
+        self._last_cancel = now
+        self.notify("Press Ctrl+C again to quit", timeout=QUIT_WINDOW_S, markup=False)
+
+    def action_tool_output(self) -> None:
+        """Show or hide the tool-output pane."""
+        self.chat.toggle_output()
+
+    def action_find(self) -> None:
+        """Search the transcript."""
+        if self.screen is self.chat:
+            self.chat.open_find()
+
+    def action_help(self) -> None:
+        """Show all keys and commands."""
+        from smith_tui.screens.help import HelpScreen
+
+        if isinstance(self.screen, HelpScreen):
+            self.pop_screen()
+            return
+        commands = [
+            (f"/{command.name} {command.usage}".rstrip(), command.summary)
+            for command in self.runtime.services.command.list()
+        ]
+        self.push_screen(HelpScreen(help_rows(self.actions), commands))
+
+    def action_conversation_view(self) -> None:
+        """Show the whole conversation."""
+        from smith_tui.screens.conversation import ConversationScreen
+
+        if isinstance(self.screen, ConversationScreen):
+            self.pop_screen()
+        elif self.screen is self.chat:
+            session = self.runtime.session
+            self.push_screen(ConversationScreen(self.runtime.services.conversation.messages, session.active_role))
+
+    def action_inspect_view(self) -> None:
+        """Look at each message."""
+        from smith_tui.screens.inspect import InspectScreen
+
+        if isinstance(self.screen, InspectScreen):
+            self.pop_screen()
+        elif self.screen is self.chat:
+            self.push_screen(InspectScreen(self.runtime.services.conversation.messages))
+
+    def choose_command(self, command: Command) -> None:
+        """Run a command from the palette, or put it into the prompt when it takes arguments."""
+        if command.usage:
+            self.chat.prompt.load(f"/{command.name} ")
+            self.chat.prompt.focus()
+        else:
+            self.chat.submit(f"/{command.name}")
+
+
+def run_app(engine: Engine) -> int:
+    """Run the app until it ends; return the exit status."""
+    runtime = engine.open_runtime()
+    app = SmithApp(runtime, engine)
+    app.run()
+    kill_all_running()
+    if app.crash is not None:
+        print(_crash_sentence(app.crash), file=sys.stderr)
+    return app.return_code or 0
+
+
+def _hang_up(number: int, frame: object) -> None:
+    kill_all_running()
+    os._exit(128 + number)
+
+
+def _crash_sentence(error: Exception) -> str:
+    """Write the traceback to a private file and return one sentence that names it."""
+    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    sentence = f"smith-tui stopped because of a mistake in it ({what!r})"
+    try:
+        path = ensure_private_dir(state_dir()) / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.writelines(traceback.format_exception(error))
+    except Exception:  # noqa: BLE001 - the sentence is worth more than the file
+        return f"{sentence}; please report it, and start again"
+    return f"{sentence}; please report it with {path}, and start again"

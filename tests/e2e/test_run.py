@@ -1,0 +1,177 @@
+"""`smith-tui run` as a process: a real task, its output forms, exit statuses, signals and bad input."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import SMITH, Place
+from tests.support.demo_task import RIGHT_LINE, TASK, do_task
+from tests.support.model_steps import Call, Calls, Finish, Status
+from tests.support.server_thread import ServerThread
+
+BUDGET = ["--set", "tool_step_budget=1"]
+
+
+def run(place: Place, url: str, *more: str, task: str = TASK, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [
+        SMITH,
+        "run",
+        "--set",
+        f"llm_config.api_url={url}",
+        "--set",
+        "llm_config.retry_backoff_ms=[10]",
+        *more,
+        task,
+    ]
+    return subprocess.run(
+        command, cwd=place.project, env=place.environ, input=stdin, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_a_task_in_text(place: Place) -> None:
+    with ServerThread(do_task(), strict=True) as server:
+        done = run(place, server.url)
+    assert done.returncode == 0, done.stderr
+    assert RIGHT_LINE in (place.project / "prices.py").read_text()
+    assert "subtracts" in done.stdout
+    assert "I'll look at the file first" not in done.stdout
+    for step in ("read", "edit", "bash", "15.0"):
+        assert step in done.stderr + done.stdout
+    assert server.server.violations == []
+
+
+def test_a_task_in_json(place: Place) -> None:
+    with ServerThread(do_task(), strict=True) as server:
+        done = run(place, server.url, "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["type"] for event in events]
+    assert kinds[0] == "turn_started"
+    assert kinds[-1] == "turn_ended"
+    assert [event["name"] for event in events if event["type"] == "tool_started"] == ["read", "edit", "bash"]
+    assert "".join(event["text"] for event in events if event["type"] == "tool_output").strip() == "15.0"
+    result = events[-1]["result"]
+    assert (result["stop_reason"], result["error"], result["tool_calls"]) == ("completed", None, 3)
+    assert done.returncode == 0
+
+
+def test_the_task_may_come_from_standard_input(place: Place) -> None:
+    with ServerThread(["hello back"]) as server:
+        done = run(place, server.url, task="-", stdin="hello\nthere")
+        assert server.requests[0].json["messages"][-1]["content"] == "hello\nthere"
+    assert done.stdout == "hello back\n"
+
+
+def test_exit_status_3_when_the_budget_is_used_up(place: Place) -> None:
+    call = [Calls(calls=(Call(name="bash", arguments={"command": "true"}),)), Finish(reason="tool_calls")]
+    with ServerThread(lambda request: call) as server:
+        done = run(place, server.url, *BUDGET)
+    assert done.returncode == 3
+    assert "tool_step_budget" in done.stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_cancels_and_leaves_no_process(place: Place, number: signal.Signals, status: int) -> None:
+    call = Call(name="bash", arguments={"command": "echo $$ > pid; exec sleep 9875"})
+    with ServerThread(lambda request: [Calls(calls=(call,)), Finish(reason="tool_calls")]) as server:
+        command = [SMITH, "run", "--json", "--set", f"llm_config.api_url={server.url}", "wait"]
+        process = subprocess.Popen(command, cwd=place.project, env=place.environ, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if json.loads(line)["type"] == "tool_started":
+                break
+        _wait_for_file(place.project / "pid")
+        process.send_signal(number)
+        rest = process.stdout.read()
+        assert process.wait(20) == status
+    assert '"stop_reason":"cancelled"' in rest
+    pid = int((place.project / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def _wait_for_file(path: Path) -> None:
+    subprocess.run(["sh", "-c", f'until [ -s "{path}" ]; do sleep 0.02; done'], check=True, timeout=10)
+
+
+def test_a_refused_key_is_named_and_never_shown(place: Place) -> None:
+    place.environ["LLM_API_KEY"] = "sk-test-SECRET123"
+    answer = Status(status=401, body={"error": {"message": "bad key"}}, echo_key=True)
+    with ServerThread(lambda request: answer) as server:
+        done = run(place, server.url, "--model", "m", task="hello")
+    assert done.returncode == 1
+    assert "LLM_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "SECRET123" not in done.stderr + done.stdout
+
+
+def test_a_dead_endpoint_says_where_it_looked(place: Place) -> None:
+    done = run(place, "http://127.0.0.1:9/v1", "--model", "m", "--set", "llm_config.retry_max_retries=0")
+    assert done.returncode == 1
+    assert "127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_any_model_the_setting_is_named(place: Place) -> None:
+    done = subprocess.run([SMITH, "run", "hi"], cwd=place.project, env=place.environ, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "default_model" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["--bogus"], ["run", "x", "--role", "worker"], ["run", "  "]])
+def test_wrong_usage_ends_with_2(place: Place, arguments: list[str]) -> None:
+    done = subprocess.run([SMITH, *arguments], env=place.environ, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_the_app_without_a_terminal_says_what_to_use(place: Place) -> None:
+    done = subprocess.run([SMITH], env=place.environ, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert (done.returncode, "smith-tui run" in done.stderr) == (2, True)
+
+
+def test_b25_a_broken_settings_file_is_named_and_left_alone(place: Place) -> None:
+    settings = place.home / ".config" / "smith" / "config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"default_model":"m1",}')
+    with ServerThread(["fine"]) as server:
+        done = run(place, server.url, "--model", "m")
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    assert f"{settings}" in done.stderr
+    assert "line 1" in done.stderr
+    assert settings.read_text() == '{"default_model":"m1",}'
+
+
+def test_b26_all_problems_are_named_at_once(place: Place) -> None:
+    settings = place.home / ".config" / "smith" / "config.json"
+    settings.parent.mkdir(parents=True)
+    wrong = {
+        "llm_config": {"retry_max_retries": -1, "api_key_env": "MY_KEY"},
+        "contxt_management": {"enabled": False},
+        "tool_step_budget": 0,
+    }
+    settings.write_text(json.dumps(wrong))
+    place.environ["MY_KEY"] = "k-from-my-key"
+    with ServerThread(["fine"]) as server:
+        done = run(place, server.url, "--model", "m")
+        assert server.requests[0].key == "k-from-my-key"
+    assert done.stdout == "fine\n"
+    for path in ("llm_config.retry_max_retries", "contxt_management", "tool_step_budget"):
+        assert path in done.stderr
+
+
+def test_b27_no_child_sees_a_key(place: Place) -> None:
+    place.environ |= {"LLM_API_KEY": "sk-test-SECRET123", "LINKUP_API_KEY": "lk-SECRET456", "MY_VAR": "1"}
+    command = "env; cat /proc/self/environ /proc/$PPID/environ | tr '\\0' '\\n'"
+    answers = [
+        [Calls(calls=(Call(name="bash", arguments={"command": command}),)), Finish(reason="tool_calls")],
+        "seen",
+    ]
+    with ServerThread(answers) as server:
+        done = run(place, server.url, "--model", "m", "--json")
+        assert server.requests[0].key == "sk-test-SECRET123"
+    assert "MY_VAR=1" in done.stdout
+    assert "SECRET" not in done.stdout + done.stderr
+    kept = subprocess.run(["grep", "-ra", "SECRET", str(place.home), str(place.project)], capture_output=True)
+    assert kept.stdout == b""
