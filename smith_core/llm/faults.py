@@ -1,12 +1,9 @@
-"""How the failures of endpoints become AgentErrors: one table of codes, and what is read from a refusal.
+"""The failures of endpoints as AgentErrors: one table of codes with what is retried and what the person reads.
 
-Statuses and what is retried: decisions, section 6. No text of a server leaves here unredacted or longer than a line.
+Source of what is retried: decisions, section 6. No foreign text leaves here unredacted or longer than a line.
 """
 
-import re
-import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,16 +15,6 @@ from smith_core.llm.protocol import Endpoint, Timeouts
 from smith_core.text import clean_text, shorten
 
 EXCERPT_CHARS = 300
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
-_TOO_LONG = re.compile(
-    r"context[ _]?(?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens"
-    r"|exceed\w* (?:the )?(?:available|maximum|max)[^.]{0,30}(?:context|tokens)"
-    r"|reduce the length of the (?:messages|prompt)",
-    re.IGNORECASE,
-)
-_QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
-_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 
 
 class FaultRule(msgspec.Struct, frozen=True):
@@ -112,21 +99,6 @@ FAULTS: Mapping[str, FaultRule] = {
     "host_broken": FaultRule("internal", False, "the model host cannot work ({detail}); install smith-tui again"),
 }
 
-_STATUS_CODES: Mapping[int, str] = {
-    400: "bad_request",
-    401: "unauthorized",
-    402: "quota_exhausted",
-    403: "forbidden",
-    404: "not_found",
-    405: "not_found",
-    408: "server_error",
-    409: "server_error",
-    413: "too_large",
-    422: "bad_request",
-    425: "server_error",
-    429: "rate_limited",
-}
-
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Whom a request is for, as error messages name it."""
@@ -138,7 +110,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     def where(self) -> str:
         """The model and the address without user, password and query."""
         address = safe_address(self.endpoint.api_url)
-        model = shorten(clean_text(self.model), 80)
+        model = shorten(_printable(self.model), 80)
         return f"{model} at {address}" if model and address else model or address or "the endpoint"
 
 
@@ -149,7 +121,7 @@ def safe_address(api_url: str) -> str:
     except ValueError:
         return ""
     host = parts.netloc.rpartition("@")[2]
-    return shorten(f"{parts.scheme}://{host}{parts.path}" if host else parts.path, 120)
+    return shorten(_printable(f"{parts.scheme}://{host}{parts.path}" if host else parts.path), 120)
 
 
 def fault(
@@ -206,74 +178,12 @@ def timeout_fault(code: str, target: Target, timeouts: Timeouts) -> AgentError:
     return fault(code, target, limit=getattr(timeouts, setting), setting=setting)
 
 
-def refusal(status: int, headers: Mapping[str, str], body: str, target: Target) -> AgentError:
-    """Return the error of an HTTP answer that is not a success, or of an error object inside a stream."""
-    said, code = read_error_body(body)
-    retry_after_s = parse_retry_after(headers)
-    return fault(
-        _refusal_code(status, code, said, retry_after_s is not None),
-        target,
-        detail=said,
-        status=status,
-        retry_after_s=retry_after_s,
-    )
-
-
-def _refusal_code(status: int, code: str, said: str, names_a_wait: bool) -> str:
-    if code in _TOO_LONG_CODES or (status in (400, 413, 422, 500) and _TOO_LONG.search(said)):
-        return "context_too_long"
-    if code in _QUOTA_CODES or (status in (403, 429) and not names_a_wait and _QUOTA.search(said)):
-        return "quota_exhausted"
-    if status in _STATUS_CODES:
-        return _STATUS_CODES[status]
-    if status >= 500:
-        return "server_error"
-    return "bad_answer" if status < 400 else "bad_request"
-
-
-def read_error_body(body: str) -> tuple[str, str]:
-    """Return what an error body says and the code or type that it names; a page of HTML says nothing."""
-    try:
-        value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError):
-        return ("" if body.lstrip()[:1] == "<" else body), ""
-    return read_error_value(value)
-
-
-def read_error_value(value: Any) -> tuple[str, str]:
-    """Return message and code of a decoded error.
-
-    Known forms: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}`, and a list of one of them.
-    """
-    if isinstance(value, list) and value:
-        value = value[0]
-    inner = value.get("error", value) if isinstance(value, Mapping) else value
-    if not isinstance(inner, Mapping):
-        return str(inner), ""
-    message = inner.get("message") or inner.get("detail") or ""
-    names = [str(inner[field]) for field in ("code", "type", "status") if inner.get(field)]
-    known = [name for name in names if name in _TOO_LONG_CODES | _QUOTA_CODES]
-    return str(message), (known or names or [""])[0]
-
-
-def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the wait in seconds that `Retry-After` (seconds or a date) or `retry-after-ms` asks for."""
-    lower = {name.lower(): value.strip() for name, value in headers.items()}
-    try:
-        if "retry-after-ms" in lower:
-            return max(0.0, float(lower["retry-after-ms"]) / 1000)
-        return max(0.0, float(lower["retry-after"]))
-    except KeyError:
-        return None
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(lower.get("retry-after", "")).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
-
-
 def excerpt(text: str, key: str) -> str:
     """Return one short line of foreign text: no key, no control characters, at most 300 characters."""
-    bounded = _CONTROLS.sub(" ", clean_text(text[: EXCERPT_CHARS * 20]))
-    return shorten(redact(bounded, key), EXCERPT_CHARS)
+    return shorten(redact(_printable(text[: EXCERPT_CHARS * 20]), key), EXCERPT_CHARS)
+
+
+def _printable(text: str) -> str:
+    """Return text with a blank for every control, format and unknown character: no escape, no change of direction."""
+    text = clean_text(text)
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

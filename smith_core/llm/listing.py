@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from smith_core.errors import AgentFailure
-from smith_core.llm.faults import Target, fault, refusal, timeout_fault
+from smith_core.llm.faults import Target, fault, timeout_fault
 from smith_core.llm.keys import NO_KEY
 from smith_core.llm.protocol import Endpoint, ModelInfo, Timeouts
+from smith_core.llm.refusals import refusal
 from smith_core.llm.sse import decode_json
 from smith_core.llm.translation import translate
 from smith_core.text import clean_text

@@ -7,8 +7,10 @@ the SDK's, whose public `response` is the HTTP response; reading that costs a hu
 import asyncio
 import os
 import sys
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any
 
 from smith_core.errors import AgentFailure
@@ -16,7 +18,7 @@ from smith_core.llm.deltas import DeltaAssembler
 from smith_core.llm.faults import Target, fault, safe_address, timeout_fault
 from smith_core.llm.host_process import LITELLM_ENVIRONMENT
 from smith_core.llm.keys import NO_KEY
-from smith_core.llm.protocol import AnyStreamPart, Completion, ModelRequest
+from smith_core.llm.protocol import AnyStreamPart, Completion, ModelRequest, Timeouts
 from smith_core.llm.stream_body import StreamBody
 from smith_core.llm.translation import translate
 from smith_core.llm.wire import request_body, request_chars
@@ -34,8 +36,12 @@ OPENAI_COMPATIBLE = "custom_openai"
 litellm.suppress_debug_info = True
 litellm.telemetry = False
 litellm.num_retries = 0
-# httpx's own transport keeps all five timeouts; litellm's default, aiohttp, has none for sending.
+# litellm's default transport, aiohttp, knows no limit for sending.
 litellm.disable_aiohttp_transport = True
+
+_KEEP_ALIVE_S = 60.0
+_limits: ContextVar[httpx.Timeout] = ContextVar("limits")
+_client_loop: AbstractEventLoop | None = None
 
 
 async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: bool = False) -> Completion:
@@ -48,6 +54,7 @@ async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: boo
     assembler = DeltaAssembler()
     try:
         async with asyncio.timeout(request.timeouts.timeout):
+            _use_own_http_client()
             stream = await _open(request, target)
             response = None if use_wrapper else _raw_response(stream)
             if response is not None:
@@ -65,18 +72,13 @@ def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
     With an `api_url` the model id goes there exactly as it is written, whatever prefix it has; without one its prefix
     names the provider. A key is always given with an `api_url`, lest one from the environment goes to that address.
     """
-    timeouts, endpoint = request.timeouts, request.endpoint
+    endpoint = request.endpoint
     parameters: dict[str, Any] = {
         **request_body(request),
         "model": request.model,
         "num_retries": 0,
         "max_retries": 0,
-        "timeout": httpx.Timeout(
-            connect=timeouts.connect_timeout,
-            pool=timeouts.connect_timeout,
-            write=timeouts.send_timeout,
-            read=timeouts.recv_timeout,
-        ),
+        "timeout": http_limits(request.timeouts),
     }
     if endpoint.api_url:
         parameters["model"] = f"{OPENAI_COMPATIBLE}/{request.model}"
@@ -85,6 +87,16 @@ def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
     elif endpoint.api_key:
         parameters["api_key"] = endpoint.api_key
     return parameters
+
+
+def http_limits(timeouts: Timeouts) -> httpx.Timeout:
+    """Return the limits that the HTTP library keeps: connecting, sending, and the wait for the answer to begin."""
+    return httpx.Timeout(
+        connect=timeouts.connect_timeout,
+        pool=timeouts.connect_timeout,
+        write=timeouts.send_timeout,
+        read=timeouts.recv_timeout,
+    )
 
 
 def base_address(api_url: str, target: Target) -> str:
@@ -101,10 +113,32 @@ def base_address(api_url: str, target: Target) -> str:
 
 async def _open(request: ModelRequest, target: Target) -> Any:
     parameters = call_parameters(request, target)
+    _limits.set(parameters["timeout"])
     try:
         return await litellm.acompletion(**parameters)
     except Exception as error:
         raise AgentFailure(translate(error, target, request.timeouts, in_stream=False)) from error
+
+
+def _use_own_http_client() -> None:
+    """Give litellm's OpenAI-compatible routes an HTTP client of ours on this loop.
+
+    Of the limits that it is given, litellm hands only the one for reading on to these routes, so each request gets
+    them once more on its way out.
+    """
+    global _client_loop
+    loop = asyncio.get_running_loop()
+    if _client_loop is not loop:
+        _client_loop = loop
+        litellm.aclient_session = httpx.AsyncClient(
+            limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
+            follow_redirects=True,
+            event_hooks={"request": [_apply_limits]},
+        )
+
+
+async def _apply_limits(request: httpx.Request) -> None:
+    request.extensions["timeout"] = _limits.get().as_dict()
 
 
 def _raw_response(stream: Any) -> httpx.Response | None:

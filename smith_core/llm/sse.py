@@ -65,6 +65,8 @@ class BodyReader:
         return self._take_events()
 
     def _recognize(self) -> None:
+        if _BYTE_ORDER_MARK.startswith(self._pending):
+            return
         start = self._pending.removeprefix(_BYTE_ORDER_MARK).lstrip()
         if start.startswith(_EVENT_STARTS):
             self.kind, self._pending = "events", start

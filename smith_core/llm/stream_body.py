@@ -9,8 +9,9 @@ import httpx
 
 from smith_core.errors import AgentError, AgentFailure
 from smith_core.llm.deltas import DeltaAssembler
-from smith_core.llm.faults import Target, fault, read_error_value, refusal, timeout_fault
+from smith_core.llm.faults import Target, fault, timeout_fault
 from smith_core.llm.protocol import AnyStreamPart, Timeouts
+from smith_core.llm.refusals import error_inside
 from smith_core.llm.sse import DONE, BodyReader, SseEvent, TooLongError, decode_json
 from smith_core.llm.translation import translate
 
@@ -19,14 +20,6 @@ AFTER_FINISH_S = 5.0
 
 _DRAIN_S = 1.0
 _REARM_SHARE = 0.02
-_ERROR_STATUS: tuple[tuple[str, int], ...] = (
-    ("rate_limit", 429),
-    ("overloaded", 503),
-    ("authentication", 401),
-    ("permission", 403),
-    ("not_found", 404),
-    ("invalid_request", 400),
-)
 _drains: set[asyncio.Task[None]] = set()
 
 
@@ -111,9 +104,9 @@ class StreamBody:
                     self._is_done = True
                     break
                 chunk = self._decode(event)
-                before = self._assembler.chunks
                 parts += self._assembler.feed(chunk)
-                alive = alive or self._assembler.chunks > before
+                # Gateways keep connections alive with chunks that have no choices, too.
+                alive = alive or bool(chunk.get("choices"))
                 if self._assembler.finish_reason and chunk.get("usage") and not chunk.get("choices"):
                     self._is_done = True
         finally:
@@ -128,20 +121,14 @@ class StreamBody:
             value = decode_json(event.data)
         except (ValueError, RecursionError):
             if event.name == "error":
-                raise AgentFailure(self._error_inside({"message": event.data.decode("utf-8", "replace")})) from None
+                said = {"message": event.data.decode("utf-8", "replace")}
+                raise AgentFailure(error_inside(said, self._target)) from None
             raise AgentFailure(self._bad_answer(f"“{_shown(event.data)}”")) from None
         if not isinstance(value, Mapping):
             raise AgentFailure(self._bad_answer(f"“{_shown(event.data)}”"))
         if value.get("error") or event.name == "error":
-            raise AgentFailure(self._error_inside(value))
+            raise AgentFailure(error_inside(value, self._target))
         return value
-
-    def _error_inside(self, value: Mapping[str, Any]) -> AgentError:
-        """Return the error of an error object that came with a good HTTP status."""
-        message, code = read_error_value(value)
-        inner = value.get("error", value)
-        status = _status_of(inner if isinstance(inner, Mapping) else {}, code)
-        return refusal(status, {}, _error_text(value) if message else f"“{_shown(str(value).encode())}”", self._target)
 
     def _check_end(self, response: httpx.Response) -> None:
         """Decide whether what has come is a whole answer."""
@@ -152,10 +139,10 @@ class StreamBody:
             raise AgentFailure(fault("server_error", self._target, detail="it broke off with an error"))
         if assembler.finish_reason:
             return
+        if self._events and not assembler.chunks:
+            raise AgentFailure(self._bad_answer("events of another kind"))
         if self._is_done and not assembler.has_output:
             assembler.finish_reason = "stop"
-        elif self._events and not assembler.chunks:
-            raise AgentFailure(self._bad_answer("events of another kind"))
         else:
             raise AgentFailure(fault("stream_cut", self._target, detail="there was no finish marker"))
 
@@ -170,7 +157,7 @@ class StreamBody:
             kind = response.headers.get("content-type", "unknown type").partition(";")[0]
             raise AgentFailure(self._bad_answer(f"“{_shown(document)}” ({kind})")) from None
         if isinstance(value, Mapping) and value.get("error"):
-            raise AgentFailure(self._error_inside(value))
+            raise AgentFailure(error_inside(value, self._target))
         if isinstance(value, Mapping):
             self._on_parts(self._assembler.feed(value) + self._assembler.finish())
         if not self._assembler.finish_reason:
@@ -182,22 +169,6 @@ class StreamBody:
 
 def _shown(data: bytes) -> str:
     return data[:200].decode("utf-8", "replace").strip()
-
-
-def _error_text(value: Mapping[str, Any]) -> str:
-    message, code = read_error_value(value)
-    return f"{message} ({code})" if code and code not in message else message
-
-
-def _status_of(error: Mapping[str, Any], code: str) -> int:
-    """Return the HTTP status that an error object stands for: as it says itself, or by its type; else 500."""
-    for field in ("code", "status", "status_code"):
-        value = error.get(field)
-        number = int(value) if isinstance(value, int | float) or (isinstance(value, str) and value.isdecimal()) else 0
-        if 400 <= number < 600:
-            return number
-    words = f"{code} {error.get('type', '')}".lower()
-    return next((status for word, status in _ERROR_STATUS if word in words), 500)
 
 
 def _is_whole(event: SseEvent) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from smith_core.errors import AgentError
-from smith_core.llm.faults import Target, fault, refusal, timeout_fault
+from smith_core.llm.faults import Target, fault, timeout_fault
 from smith_core.llm.protocol import Timeouts
+from smith_core.llm.refusals import error_inside, refusal
 
 _HTTP_LIBRARIES = ("httpx", "httpcore", "httpx2", "httpcore2")
 _CONNECT_TIMEOUTS = frozenset({"ConnectTimeout", "PoolTimeout"})
@@ -74,6 +75,9 @@ def _from_answer(chain: list[BaseException], target: Target, cause: str, *, in_s
         return fault("bad_answer", target, detail="broken JSON", cause=cause)
     if in_stream and "before a finish_reason" in text:
         return fault("stream_cut", target, detail="there was no finish marker", cause=cause)
+    bodies = [body for link in chain if isinstance(body := getattr(link, "body", None), Mapping)]
+    if in_stream and bodies:
+        return error_inside(bodies[0], target)
     status, headers, body = _http_answer(chain)
     if status:
         return refusal(status, headers, body or _plain_words(chain), target)

@@ -1,0 +1,201 @@
+"""Refusals, limits and keys: the right code, a sentence with a next step, and never a piece of the key."""
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime, formatdate
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smith_core.errors import AgentError
+from smith_core.llm.faults import (
+    FAULTS,
+    Target,
+    excerpt,
+    fault,
+    safe_address,
+    timeout_fault,
+)
+from smith_core.llm.keys import clean_key, redact
+from smith_core.llm.protocol import Endpoint, Timeouts
+from smith_core.llm.refusals import parse_retry_after, refusal
+
+KEY = "sk-test-SECRET123"
+TARGET = Target(model="m1", endpoint=Endpoint(api_url="https://api.example/v1", api_key=KEY, api_key_env="LLM_API_KEY"))
+
+
+def error_body(message: str, code: str | None = None) -> str:
+    return msgspec.json.encode({"error": {"message": message, "type": "error", "code": code}}).decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "retryable"),
+    [
+        (400, error_body("bad tools[0]"), "bad_request", False),
+        (401, error_body("no"), "unauthorized", False),
+        (402, error_body("pay"), "quota_exhausted", False),
+        (403, error_body("no"), "forbidden", False),
+        (404, error_body("no such model"), "not_found", False),
+        (405, "", "not_found", False),
+        (408, "", "server_error", True),
+        (409, "", "server_error", True),
+        (413, error_body("body too big"), "too_large", False),
+        (422, error_body("bad"), "bad_request", False),
+        (425, "", "server_error", True),
+        (429, error_body("slow down"), "rate_limited", True),
+        (429, error_body("You exceeded your current quota", "insufficient_quota"), "quota_exhausted", False),
+        (429, error_body("Your credit balance is too low"), "quota_exhausted", False),
+        (500, error_body("boom"), "server_error", True),
+        (501, "", "server_error", True),
+        (502, "<html>Bad gateway</html>", "server_error", True),
+        (503, "", "server_error", True),
+        (529, error_body("overloaded", "overloaded_error"), "server_error", True),
+        (418, "", "bad_request", False),
+        (302, "", "bad_answer", False),
+        (400, error_body("too long", "context_length_exceeded"), "context_too_long", False),
+        (400, error_body("This model's maximum context length is 8192 tokens. However"), "context_too_long", False),
+        (400, error_body("the request exceeds the available context size"), "context_too_long", False),
+        (400, error_body("prompt is too long: 210000 tokens > 200000 maximum"), "context_too_long", False),
+        (413, error_body("Please reduce the length of the messages"), "context_too_long", False),
+        (400, '{"error":{"code":400,"message":"x","type":"exceed_context_size_error"}}', "context_too_long", False),
+    ],
+)
+def test_every_status_has_its_code(status: int, body: str, code: str, retryable: bool) -> None:
+    error = refusal(status, {}, body, TARGET)
+    assert (error.code, error.retryable) == (code, retryable)
+    assert error.kind == FAULTS[code].kind
+    if code not in ("context_too_long", "bad_answer"):
+        assert error.data["status"] == status
+    assert "https://api.example/v1" in error.message and "m1" in error.message
+
+
+def test_the_401_names_the_variable_and_what_to_do() -> None:
+    message = refusal(401, {}, error_body("Incorrect API key"), TARGET).message
+    assert "401" in message and "the key in LLM_API_KEY was refused" in message and "llm_config.api_key_env" in message
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_every_sentence_is_one_line_that_names_a_next_step(code: str) -> None:
+    message = fault(code, TARGET, detail="x", limit=3, setting="timeout", status=500).message
+    assert "\n" not in message and "{" not in message
+    assert re.search(r"check|set|try|raise|wait|start|choose|top it up|install", message)
+
+
+def test_b27_a_body_that_repeats_the_key_is_cleaned() -> None:
+    bodies = [
+        error_body(f"Incorrect API key provided: {KEY}"),
+        f"plain text with {KEY} in it",
+        error_body("Incorrect API key provided: sk-test-****T123."),
+        error_body("Bearer " + KEY.upper()),
+        error_body(" ".join(KEY)),
+        "x" * 5990 + KEY,
+    ]
+    for status in (400, 401, 403, 429, 500):
+        for body in bodies:
+            error = refusal(status, {"x-key": KEY}, body, TARGET)
+            text = repr(error).lower()
+            assert not any(piece in text for piece in ("secret", "t123", "sk-test")), text
+
+
+@given(before=st.text(max_size=30), after=st.text(max_size=30), start=st.integers(0, 12), length=st.integers(4, 17))
+def test_b27_no_piece_of_the_key_survives(before: str, after: str, start: int, length: int) -> None:
+    piece = KEY[start : start + length]
+    cleaned = redact(before + piece + after, KEY).replace("[key]", " ")
+    pieces = [KEY[at : at + 4].lower() for at in range(len(KEY) - 3)]
+    assert not any(fragment in cleaned.lower() for fragment in pieces)
+
+
+def test_a_short_key_is_cut_out_as_a_word_only() -> None:
+    assert redact("key k1 in k123", "k1") == "key [key] in k123"
+    assert redact("nothing", "") == "nothing"
+
+
+@pytest.mark.parametrize("raw", ["sk-1", "  sk-1\n", "\tsk-1\r\n", "sk-1 "])
+def test_a_key_is_freed_of_blanks_around_it(raw: str) -> None:
+    assert clean_key(raw) == "sk-1"
+
+
+@pytest.mark.parametrize(
+    "raw", ["sk-S3CR ET", "sk-S3CR\nET", "\ufeffsk-S3CRET", "sk-S3CRÉT", "sk-S3CR\0ET", "sk-S3CR\x1bET"]
+)
+def test_a_key_that_no_header_may_carry_is_refused_without_repeating_it(raw: str) -> None:
+    error = clean_key(raw)
+    assert isinstance(error, AgentError)
+    assert error.kind == "policy" and error.code == "bad_key" and "S3CR" not in repr(error)
+
+
+def test_an_empty_key_is_no_error() -> None:
+    assert clean_key(" \n") == ""
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "2"}, 2.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "-4"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+        ({}, None),
+        ({"retry-after": formatdate(0, usegmt=True)}, 0.0),
+        ({"retry-after": "Wed, 99 Foo 20x5"}, None),
+    ],
+)
+def test_retry_after_in_seconds_or_as_a_date(headers: dict[str, str], seconds: float | None) -> None:
+    assert parse_retry_after(headers) == seconds
+
+
+def test_retry_after_as_a_date_to_come() -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    seconds = parse_retry_after({"Retry-After": date})
+    assert seconds is not None and 28 < seconds <= 30
+
+
+def test_retry_after_is_in_the_data() -> None:
+    assert refusal(429, {"Retry-After": "2"}, "", TARGET).data == {"status": 429, "retry_after_s": 2.0}
+
+
+def test_foreign_text_is_one_short_line_without_escapes() -> None:
+    line = excerpt("a\x1b[31m\nb\0\x9b" + "\u202e" + "x" * 9000 + "\ud83d", "")
+    assert len(line) == 300 and line.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://user:pa55@host:8443/v1?key=SECRET#x", "https://host:8443/v1"),
+        ("http://127.0.0.1:1/v1/", "http://127.0.0.1:1/v1/"),
+        ("", ""),
+        ("http://[::1", ""),
+    ],
+)
+def test_addresses_in_messages_hold_no_secrets(address: str, shown: str) -> None:
+    assert safe_address(address) == shown
+
+
+@pytest.mark.parametrize(
+    "code", ["timeout_connect", "timeout_send", "timeout_first_byte", "timeout_total", "stream_stalled"]
+)
+def test_limits_name_their_setting_and_value(code: str) -> None:
+    limits = Timeouts(timeout=1.5, connect_timeout=1.5, send_timeout=1.5, recv_timeout=1.5, stream_stall_timeout=1.5)
+    error = timeout_fault(code, TARGET, limits)
+    assert error.kind == "transport" and error.retryable
+    assert "1.5 s" in error.message and re.search(r"llm_config\.\w*timeout", error.message)
+
+
+@given(st.text(max_size=200), st.integers(100, 599), st.dictionaries(st.text(max_size=5), st.text(max_size=9)))
+def test_any_refusal_becomes_an_error_that_can_be_stored(body: str, status: int, headers: dict[str, Any]) -> None:
+    error = refusal(status, headers, body, TARGET)
+    msgspec.json.encode(error.message)
+    assert error.message.isprintable()
+
+
+def test_the_error_body_is_never_read_slowly() -> None:
+    started = time.perf_counter()
+    refusal(500, {}, "sk-t" * 500_000, TARGET)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,490 @@
+"""Calls through litellm, in this process: the cheap way and litellm's wrapper give the same, faults included."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from smith_core.errors import AgentError, AgentFailure
+from smith_core.llm import provider
+from smith_core.llm.coalescer import merge
+from smith_core.llm.protocol import (
+    AnyStreamPart,
+    Completion,
+    Endpoint,
+    ModelRequest,
+    StreamText,
+    Timeouts,
+    ToolDefinition,
+)
+from smith_core.messages import Message, ToolCall
+from tests.support.model_server import ModelServer
+from tests.support.model_steps import (
+    Answer,
+    Call,
+    Calls,
+    Chunk,
+    Cut,
+    Delta,
+    End,
+    Finish,
+    Headers,
+    Ping,
+    Raw,
+    Reasoning,
+    Stall,
+    Status,
+    StreamError,
+    Text,
+    Usage,
+    Wait,
+    call_tools,
+    http_error,
+    say,
+)
+
+KEY = "sk-test-SECRET123"
+LIMITS = Timeouts(timeout=5.0, connect_timeout=1.0, send_timeout=1.0, recv_timeout=0.4, stream_stall_timeout=0.4)
+TOOLS = (ToolDefinition(name="read", description="d", parameters={"type": "object", "properties": {}}),)
+
+
+class Played:
+    """What one call gave: its parts (neighbours joined), and the completion or the error."""
+
+    def __init__(self, parts: list[AnyStreamPart], result: Completion | AgentError) -> None:
+        self.parts = merge(parts)
+        self.result = result
+
+    @property
+    def completion(self) -> Completion:
+        assert isinstance(self.result, Completion), self.result
+        return self.result
+
+    @property
+    def error(self) -> AgentError:
+        assert isinstance(self.result, AgentError), self.result
+        return self.result
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, StreamText))
+
+    @property
+    def calls(self) -> list[tuple[str, str]]:
+        return [(call.name, call.arguments) for call in self.completion.tool_calls]
+
+
+class Endpointed:
+    """A model server and calls to it."""
+
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+
+    def request(self, **fields: Any) -> ModelRequest:
+        values: dict[str, Any] = {
+            "model": "m1",
+            "messages": (Message(role="user", content="hello"),),
+            "endpoint": Endpoint(api_url=self.server.url, api_key=KEY),
+            "timeouts": LIMITS,
+        }
+        return ModelRequest(**{**values, **fields})
+
+    async def play(self, answer: Answer, *, use_wrapper: bool = False, **fields: Any) -> Played:
+        self.server.push(answer)
+        parts: list[AnyStreamPart] = []
+        try:
+            completion = await provider.complete(self.request(**fields), parts.extend, use_wrapper=use_wrapper)
+            return Played(parts, completion)
+        except AgentFailure as failure:
+            return Played(parts, failure.error)
+
+
+@pytest.fixture
+async def endpoint() -> AsyncIterator[Endpointed]:
+    async with ModelServer(strict=True) as server:
+        yield Endpointed(server)
+
+
+READ_A, READ_B = Call(name="read", arguments={"path": "a.txt"}), Call(name="read", arguments={"path": "b.txt"})
+SPLIT_A, SPLIT_B = (Call(name=call.name, arguments=call.arguments, split=4) for call in (READ_A, READ_B))
+
+RECORDED: dict[str, Answer] = {
+    "text": say("hello wörld 😀", size=3),
+    "reasoning": [Reasoning("let me see", size=4), Text("42", size=1), Finish(), Usage(reasoning_tokens=7)],
+    "call": call_tools(READ_A, text="Let me look. "),
+    "calls in turn": call_tools(SPLIT_A, SPLIT_B),
+    "calls interleaved": call_tools(SPLIT_A, SPLIT_B, order="interleaved"),
+    "calls without index": call_tools(SPLIT_A, SPLIT_B, index="missing", ids="every", order="interleaved"),
+    "calls at index zero": call_tools(SPLIT_A, SPLIT_B, index="zero"),
+    "arguments null": [
+        Delta({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "read", "arguments": None}}]}),
+        Finish("tool_calls"),
+        Usage(),
+    ],
+    "arguments as object": [
+        Delta({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "read", "arguments": {"path": "a"}}}]}),
+        Finish("tool_calls"),
+        Usage(),
+    ],
+    "cached tokens": [Text("x"), Finish(), Usage(prompt_tokens=120, completion_tokens=3, cached_tokens=100)],
+    "no usage": [Text("x" * 40), Finish()],
+    "length": [Text("half"), Finish("length"), Usage()],
+    "150 equal chunks": [Text("same " * 150, size=5), Finish(), Usage()],
+    "pings": [Text("a"), Ping(3), Text("b"), Finish(), Usage()],
+    "cut": [Text("abc", size=1), Cut("fin")],
+    "half a line": [Text("abc", size=1), Cut("half")],
+    "reset": [Text("abc", size=1), Cut("rst")],
+    "reset before headers": [Cut("rst")],
+    "closed before headers": [Cut("fin")],
+    "reset in a call": [Calls((SPLIT_A,)), Cut("rst")],
+    "no finish marker": [Text("abc", size=1)],
+    "no finish marker, no done": [Text("abc", size=1), End()],
+    "broken JSON": [Text("abc", size=1), Raw("data: {not json\n\n"), Text("def"), Finish()],
+    "error inside": [Text("abc", size=1), StreamError({"message": "upstream overloaded", "code": 503})],
+    "stall inside": [Text("abc", size=1), Stall()],
+    "stall before headers": [Stall()],
+    "silence behind headers": [Headers(), Stall()],
+    "nothing": [],
+    "429": http_error(429, "slow down", headers={"Retry-After": "2"}),
+    "quota": http_error(429, "You exceeded your current quota", "insufficient_quota"),
+    "500": http_error(500, "boom"),
+    "502 page": Status(502, "<html>Bad gateway</html>", content_type="text/html"),
+    "503": http_error(503, "busy"),
+    "529": http_error(529, "overloaded"),
+    "401": http_error(401, "Incorrect API key provided", "invalid_api_key"),
+    "403": http_error(403, "no"),
+    "404": http_error(404, "no such model"),
+    "400": http_error(400, "bad parameter"),
+    "context": http_error(400, "This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+async def test_both_ways_give_the_same(name: str, endpoint: Endpointed) -> None:
+    cheap = await endpoint.play(RECORDED[name])
+    wrapped = await endpoint.play(RECORDED[name], use_wrapper=True)
+    assert cheap.parts == wrapped.parts
+    if isinstance(cheap.result, Completion):
+        assert cheap.result == wrapped.result
+    else:
+        assert (cheap.error.kind, cheap.error.code, cheap.error.retryable, cheap.error.data) == (
+            wrapped.error.kind,
+            wrapped.error.code,
+            wrapped.error.retryable,
+            wrapped.error.data,
+        )
+    assert endpoint.server.violations == []
+
+
+@pytest.mark.parametrize("name", ["calls in turn", "calls interleaved", "calls without index", "calls at index zero"])
+async def test_b01_parallel_calls_stay_apart(name: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play(RECORDED[name])
+    assert played.calls == [("read", '{"path": "a.txt"}'), ("read", '{"path": "b.txt"}')]
+    assert [call.id for call in played.completion.tool_calls] == ["call_0", "call_1"]
+
+
+async def test_b02_a_call_without_arguments(endpoint: Endpointed) -> None:
+    assert (await endpoint.play(RECORDED["arguments null"])).calls == [("read", "{}")]
+
+
+async def test_b04_surrogate_pairs_cut_in_two(endpoint: Endpointed) -> None:
+    halves = [Delta({"content": "x\ud83d"}), Delta({"content": "\ude00y"}), Delta({"content": "\ud83d"}), Finish()]
+    played = await endpoint.play(halves)
+    assert played.text == played.completion.text == "x😀y\ufffd"
+
+
+@pytest.mark.parametrize("name", ["cut", "half a line", "reset", "no finish marker", "no finish marker, no done"])
+async def test_b06_what_ends_without_a_finish_marker_is_interrupted(name: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play(RECORDED[name])
+    assert played.text == "abc"
+    assert (played.error.kind, played.error.code, played.error.retryable) == ("transport", "stream_cut", True)
+
+
+async def test_b06_a_half_received_call_never_surfaces(endpoint: Endpointed) -> None:
+    played = await endpoint.play(RECORDED["reset in a call"])
+    assert played.error.code == "stream_cut" and played.text == ""
+
+
+@pytest.mark.parametrize("how", ["fin", "rst"])
+async def test_a_cut_behind_the_finish_marker_loses_nothing(how: Any, endpoint: Endpointed) -> None:
+    played = await endpoint.play([Text("whole"), Finish(), Cut(how)])
+    assert played.completion.text == "whole" and played.completion.usage.estimated
+
+
+async def test_usage_that_never_comes_does_not_hold_the_answer(endpoint: Endpointed) -> None:
+    started = time.perf_counter()
+    played = await endpoint.play([Text("whole"), Finish(), Stall()])
+    assert played.completion.text == "whole" and time.perf_counter() - started < 1.5
+
+
+async def test_usage_is_as_reported_or_marked(endpoint: Endpointed) -> None:
+    usage = (await endpoint.play(RECORDED["cached tokens"])).completion.usage
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.estimated) == (120, 3, 100, False)
+    usage = (await endpoint.play(RECORDED["no usage"])).completion.usage
+    assert usage.estimated and usage.output_tokens == 10
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "limit"),
+    [
+        ([Stall()], "timeout_first_byte", 0.4),
+        ([Headers(), Stall()], "timeout_first_byte", 0.4),
+        ([Headers(), Ping(100, every=0.05)], "timeout_first_byte", 0.4),
+        ([Text("a"), Stall()], "stream_stalled", 0.4),
+        ([Text("a"), Ping(100, every=0.05), Stall()], "stream_stalled", 0.4),
+        ([Text("a"), *[Chunk({"choices": []}), Wait(0.05)] * 40], "stream_stalled", 0.4),
+        ([Text("word " * 100, size=5, rate=10)], "timeout_total", 0.9),
+    ],
+    ids=["headers", "first byte", "pings first", "stall", "stall with pings", "stall with empty chunks", "total"],
+)
+async def test_limits(answer: Answer, code: str, limit: float, endpoint: Endpointed) -> None:
+    limits = Timeouts(timeout=0.9, recv_timeout=0.4, stream_stall_timeout=0.4)
+    started = time.perf_counter()
+    played = await endpoint.play(answer, timeouts=limits)
+    took = time.perf_counter() - started
+    assert (played.error.kind, played.error.code, played.error.retryable) == ("transport", code, True)
+    assert limit - 0.01 <= took < limit + 0.35
+    assert f"{limit:g} s" in played.error.message
+    async with asyncio.timeout(1):
+        await endpoint.server.requests[0].client_gone.wait()
+
+
+async def test_pings_and_a_slow_start_do_no_harm_within_the_limits(endpoint: Endpointed) -> None:
+    answer = [Wait(0.2), Headers(), Ping(5, every=0.04), Text("a"), Wait(0.3), Text("b"), Wait(0.3), Finish(), Usage()]
+    assert (await endpoint.play(answer)).completion.text == "ab"
+
+
+async def test_a_server_that_does_not_take_the_request(endpoint: Endpointed) -> None:
+    async def never_read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+
+    server = await asyncio.start_server(never_read, "127.0.0.1", 0, limit=1)
+    async with server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        played = await endpoint.play(
+            "never",
+            endpoint=Endpoint(api_url=address),
+            messages=(Message(role="user", content="x" * 10_000_000),),
+            timeouts=Timeouts(send_timeout=0.3, recv_timeout=5),
+        )
+    assert played.error.code == "timeout_send"
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [
+        ("http://127.0.0.1:9/v1", "connect_failed"),
+        ("http://no-such-host.invalid/v1", "connect_failed"),
+        ("127.0.0.1:8080/v1", "bad_address"),
+        ("ftp://127.0.0.1/v1", "bad_address"),
+        ("nonsense", "bad_address"),
+        ("http://", "bad_address"),
+    ],
+)
+async def test_addresses_that_lead_nowhere(address: str, code: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play("never", endpoint=Endpoint(api_url=address, api_key=KEY))
+    assert played.error.code == code and "api_url" in played.error.message
+    assert endpoint.server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (Status(200, "<!doctype html><title>Login</title>", content_type="text/html"), "bad_answer"),
+        (Status(200, "<html>login</html>", content_type="text/event-stream"), "bad_answer"),
+        (Status(200, "all is well"), "bad_answer"),
+        (Status(200, {"status": "ok"}), "bad_answer"),
+        (Status(200, [1]), "bad_answer"),
+        (Status(200, ""), "stream_cut"),
+        ([Raw("hello this is not sse\n\n"), End()], "bad_answer"),
+        ([Raw('{"choices":[]}\n{"choices":[]}\n'), End()], "bad_answer"),
+        ([Raw("data: 5\n\n")], "bad_answer"),
+        ([Raw('data: {"type":"message_start","message":{}}\n\n')], "bad_answer"),
+        ([Raw(b"data: \xff\xfe\n\n")], "bad_answer"),
+        (Status(200, {"error": {"message": "busy", "code": 503}}), "server_error"),
+        (Status(200, {"error": "model not loaded"}), "server_error"),
+        ([Raw('event: error\ndata: {"message":"rate limited","type":"rate_limit_error"}\n\n')], "rate_limited"),
+        ([Raw('error: {"code":400,"message":"x","type":"exceed_context_size_error"}\n\n')], "context_too_long"),
+        ([Text("a"), Chunk({"choices": [{"delta": {}, "finish_reason": "error"}]})], "server_error"),
+        ([Text("a"), Chunk({"error": {"code": 429, "message": "x"}, "choices": [{"delta": {}}]})], "rate_limited"),
+        ([Headers(), End()], "stream_cut"),
+    ],
+)
+async def test_answers_that_are_none(answer: Answer, code: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play(answer)
+    assert played.error.code == code
+    assert played.error.message.isprintable() and len(played.error.message) < 600
+
+
+async def test_a_plain_json_completion_is_an_answer(endpoint: Endpointed) -> None:
+    message = {"role": "assistant", "content": "hey", "tool_calls": [{"id": "c1", "function": {"name": "read"}}]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    body = {"object": "chat.completion", "choices": [choice], "usage": {"prompt_tokens": 5, "completion_tokens": 6}}
+    played = await endpoint.play(Status(200, body))
+    assert played.text == played.completion.text == "hey" and played.calls == [("read", "{}")]
+    assert played.completion.usage.input_tokens == 5
+
+
+async def test_nothing_at_all_is_an_empty_answer(endpoint: Endpointed) -> None:
+    completion = (await endpoint.play([])).completion
+    assert (completion.text, completion.tool_calls, completion.finish_reason) == ("", (), "stop")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "status"),
+    [
+        (http_error(408, "x"), "server_error", 408),
+        (http_error(409, "x"), "server_error", 409),
+        (http_error(413, "x"), "too_large", 413),
+        (http_error(422, "x"), "bad_request", 422),
+        (http_error(425, "x"), "server_error", 425),
+        (http_error(503, "x", headers={"retry-after": "7"}), "server_error", 503),
+    ],
+)
+async def test_statuses(answer: Answer, code: str, status: int, endpoint: Endpointed) -> None:
+    played = await endpoint.play(answer)
+    assert (played.error.code, played.error.data["status"]) == (code, status)
+    assert len(endpoint.server.requests) == 1, "nobody but the turn layer retries"
+
+
+async def test_retry_after_is_handed_on_and_not_waited_for(endpoint: Endpointed) -> None:
+    started = time.perf_counter()
+    played = await endpoint.play(http_error(429, "slow down", headers={"Retry-After": "20"}))
+    assert played.error.data == {"status": 429, "retry_after_s": 20.0}
+    assert time.perf_counter() - started < 1 and len(endpoint.server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
+async def test_b27_a_server_that_repeats_the_key(status: int, endpoint: Endpointed) -> None:
+    answer = Status(status, {"error": {"message": f"bad key {KEY}, Bearer {KEY}"}}, echo_key=True)
+    played = await endpoint.play(answer)
+    assert endpoint.server.requests[0].key == KEY
+    text = repr(played.error)
+    assert "SECRET" not in text and "sk-test" not in text
+    inside = await endpoint.play([Text("a"), StreamError({"message": f"bad key {KEY}"})])
+    assert "SECRET" not in repr(inside.error)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "qwen/qwen3",
+        "m",
+        "openai/gpt-4o",
+        "anthropic/claude-x",
+        "gpt-5-codex",
+        "o1-pro",
+        "ollama/llama3",
+        "a b/ü",
+        "x" * 300,
+    ],
+)
+async def test_with_an_address_the_model_id_goes_there_as_it_is(model: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play("hi", model=model, tools=TOOLS, max_output_tokens=9)
+    assert played.text == "hi"
+    request = endpoint.server.requests[0]
+    assert request.path == "/v1/chat/completions" and request.json["model"] == model
+    assert request.json["tools"][0]["function"]["name"] == "read"
+
+
+@pytest.mark.parametrize("suffix", ["", "/", "/chat/completions", "/chat/completions/"])
+async def test_addresses_may_end_as_people_write_them(suffix: str, endpoint: Endpointed) -> None:
+    played = await endpoint.play("hi", endpoint=Endpoint(api_url=f" {endpoint.server.url}{suffix} ", api_key=KEY))
+    assert played.text == "hi" and endpoint.server.requests[0].path == "/v1/chat/completions"
+
+
+async def test_without_a_key_none_from_the_environment_is_sent(
+    endpoint: Endpointed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    await endpoint.play("hi", endpoint=Endpoint(api_url=endpoint.server.url))
+    assert endpoint.server.requests[0].key == "no-key"
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [("openai/gpt-4o", "missing_key"), ("anthropic/claude-x", "missing_key"), ("no-such-model", "unknown_provider")],
+)
+async def test_without_an_address_the_prefix_decides(
+    model: str, code: str, endpoint: Endpointed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    played = await endpoint.play("never", model=model, endpoint=Endpoint())
+    assert (played.error.kind, played.error.code, played.error.retryable) == ("policy", code, False)
+
+
+async def test_a_provider_of_another_kind_goes_through_the_wrapper(
+    endpoint: Endpointed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_BASE", endpoint.server.url.removesuffix("/v1"))
+    events = [
+        {"type": "message_start", "message": {"id": "x", "type": "message", "role": "assistant", "content": [],
+         "model": "c", "usage": {"input_tokens": 11, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Let me "}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "look."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1,
+         "content_block": {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"path":'}},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '"a"}'}},
+        {"type": "content_block_stop", "index": 1},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}},
+        {"type": "message_stop"},
+    ]  # fmt: skip
+    answer = [Raw(f"event: {event['type']}\ndata: {provider_json(event)}\n\n") for event in events]
+    lenient = Endpointed(ModelServer([[*answer, End()]]))
+    async with lenient.server as server:
+        monkeypatch.setenv("ANTHROPIC_API_BASE", server.url.removesuffix("/v1"))
+        request = lenient.request(model="anthropic/claude-x", endpoint=Endpoint(api_key=KEY), tools=TOOLS)
+        parts: list[AnyStreamPart] = []
+        completion = await provider.complete(request, parts.extend)
+    assert completion.text == "Let me look." and Played(parts, completion).text == "Let me look."
+    assert completion.tool_calls == (ToolCall("toolu_1", "read", '{"path":"a"}'),)
+    assert (completion.usage.input_tokens, completion.usage.output_tokens) == (11, 5)
+    assert server.requests[0].headers["x-api-key"] == KEY
+
+
+def provider_json(value: Any) -> str:
+    import json
+
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("use_wrapper", [False, True])
+@pytest.mark.parametrize("answer", [[Stall()], [Text("a"), Stall()]], ids=["before headers", "inside"])
+async def test_cancelling_closes_the_connection(answer: Answer, use_wrapper: bool, endpoint: Endpointed) -> None:
+    task = asyncio.ensure_future(endpoint.play(answer, use_wrapper=use_wrapper, timeouts=Timeouts()))
+    request = await endpoint.server.wait_for_requests(1)
+    await asyncio.sleep(0.05)
+    cancelled_at = time.perf_counter()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(request.client_gone.wait(), 1)
+    assert request.gone_at - cancelled_at < 0.03
+
+
+async def test_a_connection_is_used_again(endpoint: Endpointed) -> None:
+    for _ in range(3):
+        await endpoint.play(say("hi"))
+        await asyncio.sleep(0.02)
+    assert len({request.headers["host"] for request in endpoint.server.requests}) == 1
+    assert endpoint.server.connections_opened == 1
+
+
+async def test_a_whole_conversation_passes_a_strict_endpoint(endpoint: Endpointed) -> None:
+    messages = (
+        Message(role="system", content="s"),
+        Message(role="user", content="go"),
+        Message(role="assistant", tool_calls=(ToolCall("c1", "read", '{"path": "a'), ToolCall("c2", "", ""))),
+        Message(role="tool", tool_call_id="c1", content="bad \0 \ud83d"),
+        Message(role="tool", tool_call_id="c2", content=""),
+        Message(role="assistant", content="half", interrupted=True),
+        Message(role="user", content="go on"),
+    )
+    played = await endpoint.play("done", messages=messages, tools=TOOLS)
+    assert played.text == "done" and endpoint.server.violations == []
