@@ -78,3 +78,10 @@ class PasteParser(XTermParser):
         pasted.append(data[:end])
         self._pasted, self._held = None, ""
         return data[end + len(PASTE_END) :], events.Paste("".join(pasted))
+
+
+def use_paste_parser() -> None:
+    """Let every terminal driver that starts from now on read its input with a PasteParser."""
+    from textual.drivers import linux_driver
+
+    linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]

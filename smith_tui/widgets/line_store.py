@@ -15,14 +15,14 @@ MAX_BYTES = 8_000_000
 _BLOCK_BYTES = 32_768
 _PIECE_BYTES = 65_536
 _LONG_LINE_BYTES = 16_384  # an unfinished line longer than this is resolved while it comes in
-_MAX_STRING_BYTES = 1_000_000  # an unterminated string sequence ends here at the latest
 _CACHED_LINES = 300
 _CACHED_BLOCKS = 4
 
 _STRING_START = re.compile(rb"\x1b[\]PX^_]")
-# BEL ends an OSC only; CAN, SUB and any other escape sequence end every string.
-_OSC_END = re.compile(rb"\x1b\\|\x07|\x18|\x1a|\x1b")
-_STRING_END = re.compile(rb"\x1b\\|\x18|\x1a|\x1b")
+# BEL ends an OSC only; a line feed, CAN, SUB and any other escape sequence end every string, so that one that is
+# never closed hides no more than its line.
+_OSC_END = re.compile(rb"\x1b\\|[\x07\n\x18\x1a\x1b]")
+_STRING_END = re.compile(rb"\x1b\\|[\n\x18\x1a\x1b]")
 _OPEN_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*)?[ -/]*\Z")
 
 
@@ -31,7 +31,6 @@ class StringSwallower:
 
     def __init__(self) -> None:
         self._end: re.Pattern[bytes] | None = None
-        self._swallowed = 0
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
@@ -59,19 +58,14 @@ class StringSwallower:
         # CAN ends a sequence that the string broke off, so that it cannot go on behind the string.
         kept.append(data[position : match.start()] + b"\x18")
         self._end = _OSC_END if match[0] == b"\x1b]" else _STRING_END
-        self._swallowed = 0
         return match.end()
 
     def _swallow(self, data: bytes, position: int, end: re.Pattern[bytes]) -> int:
-        limit = position + _MAX_STRING_BYTES - self._swallowed
-        match = end.search(data, position, limit)
-        if match is not None:
-            self._end = None
-            return match.start() if match[0] == b"\x1b" else match.end()
-        self._swallowed += min(len(data), limit) - position
-        if len(data) >= limit:
-            self._end = None
-        return min(len(data), limit)
+        match = end.search(data, position)
+        if match is None:
+            return len(data)
+        self._end = None
+        return match.start() if match[0] in (b"\x1b", b"\n") else match.end()
 
 
 class _Block:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from rich.segment import Segment
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
@@ -107,4 +108,7 @@ class StatusBar(Widget):
 
     def _tick(self) -> None:
         self._frame += 1
-        self.refresh()
+        if self._spins and self._frame % round(_CLOCK_S / _SPINNER_S):
+            self.refresh(Region(0, 0, 1, 1))
+        else:
+            self.refresh()

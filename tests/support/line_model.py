@@ -63,6 +63,8 @@ class LineModel:
                 if self.text[self.position + 1 : self.position + 2] == "\\":
                     self.position += 2
                 return
+            if self.peek() == "\n":
+                return
             character = self.take()
             if character in "\x18\x1a" or (character == "\x07" and kind == "]"):
                 return
