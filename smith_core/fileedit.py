@@ -1,17 +1,17 @@
 """Replaces, inserts or deletes lines in the bytes of a text file; every other byte stays as it is."""
 
+import itertools
 import re
 from typing import Literal
 
 import msgspec
 
+from smith_core.linediff import CONTEXT_LINES, diff_lines
 from smith_core.text import REPLACEMENT
 from smith_core.textformat import TextFormat, detect_format
 
 Operation = Literal["replace", "insert", "delete"]
 
-CONTEXT_LINES = 3
-"""Unchanged lines kept on both sides of a change, as many as a unified diff shows."""
 _ANY_ENDING = re.compile(r"\r\n|\r|\n")
 
 
@@ -54,6 +54,16 @@ def split_text(text: str) -> list[str]:
     return lines
 
 
+def lines_in_words(count: int) -> str:
+    """Return a number of lines as a sentence has it."""
+    return "1 line" if count == 1 else f"{count or 'no'} lines"
+
+
+def join_surrogates(text: str) -> str:
+    """Return the text with the two halves of a character made one; a lone half stays."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
 def apply_edit(data: bytes, edit: LineEdit) -> EditedFile:
     """Return the file with the edit made, in the file's own encoding and line endings; raises EditRefusedError."""
     stored = detect_format(data)
@@ -79,14 +89,14 @@ class _Editor:
         new_lines = [] if edit.operation == "delete" else self._new_lines(edit.text)
         start, end = self._start(before + 1), self._start(behind + 1)
         replaced = [self._ending_of(number) for number in range(before + 1, behind + 1)]
-        piece = self._with_endings(new_lines, replaced, self._neighbour_ending(before, behind))
-        if new_lines and start == len(self.body) and before and not self._ending_of(before):
+        pieces = self._with_endings(new_lines, replaced, self._neighbour_ending(behind))
+        if pieces and start == len(self.body) and before and not self._ending_of(before):
             # Appending to a file whose last line is open: the ending goes between, and the file stays open.
-            ending = self._neighbour_ending(before, behind)
-            piece = ending + piece[: len(piece) - len(ending)]
+            pieces = [self._neighbour_ending(behind), *pieces[:-1], new_lines[-1] or pieces[-1]]
         prefix, suffix = self.body[:start], self.body[end:]
-        self._refuse_joined_endings([part for part in (prefix, piece, suffix) if part])
-        return self._result(prefix + piece + suffix, before, behind, len(new_lines))
+        self._refuse_joined_endings([part for part in (prefix, *pieces, suffix) if part])
+        body = prefix + b"".join(pieces) + suffix
+        return self._result(body, before, behind, len(new_lines))
 
     def _bounds(self, edit: LineEdit) -> tuple[int, int]:
         """Return how many lines stand before the change, and how many do before the lines behind it."""
@@ -94,28 +104,35 @@ class _Editor:
         if edit.operation == "insert":
             if edit.first > count:
                 raise EditRefusedError(
-                    f"cannot insert after line {edit.first}: the file has {_lines(count)}, so use start_line 0 to {count}"
+                    f"there is no line {edit.first} to insert after: the file has {lines_in_words(count)}, "
+                    f"so use start_line 0 to {count}"
                 )
             return edit.first, edit.first
         if edit.last > count:
             way_out = "insert with start_line 0 instead" if not count else f"use line numbers from 1 to {count}"
             raise EditRefusedError(
-                f"cannot {edit.operation} lines {edit.first}-{edit.last}: the file has {_lines(count)}, so {way_out}"
+                f"there are no lines {edit.first}-{edit.last} to {edit.operation}: "
+                f"the file has {lines_in_words(count)}, so {way_out}"
             )
         return edit.first - 1, edit.last
 
     def _new_lines(self, text: str) -> list[bytes]:
         # The mark is not part of the text; a second one must not get in.
         text = text.removeprefix("\ufeff")
-        if REPLACEMENT in text and (self.format.is_damaged or self._encode(REPLACEMENT) not in self.body):
+        if REPLACEMENT in text and not self._really_has_replacement():
             raise EditRefusedError(
                 "the text holds U+FFFD, the sign for a character that could not be read; "
                 "give the real characters, or leave those lines as they are"
             )
         return [self._encode(line) for line in split_text(text)]
 
+    def _really_has_replacement(self) -> bool:
+        if self.format.is_damaged or not self.format.codec.startswith("utf"):
+            return False
+        return self._encode(REPLACEMENT) in self.body
+
     def _encode(self, text: str) -> bytes:
-        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins halves of a pair
+        whole = join_surrogates(text)
         try:
             return whole.encode(self.format.codec)
         except UnicodeEncodeError as error:
@@ -130,8 +147,8 @@ class _Editor:
     def _line_ends(self, body: bytes) -> list[int]:
         width = self.format.unit_bytes
         pattern = re.compile(b"|".join(re.escape(ending) for ending in (self.crlf, self.lf, self.cr)))
-        # In a wide encoding the bytes of an ending also turn up across two characters. Such a hit never covers the
-        # first byte of a real ending, since all its bytes but the CR's and LF's are zero.
+        # In a wide encoding the bytes of an ending also turn up across two characters. Such a hit never overlaps a
+        # real ending, whose only bytes that are not zero have a fixed place in their unit.
         ends = [match.end() for match in pattern.finditer(body) if match.start() % width == 0]
         if body and (not ends or ends[-1] < len(body)):
             ends.append(len(body))
@@ -144,22 +161,26 @@ class _Editor:
         line = self.body[self._start(number) : self.line_ends[number - 1]]
         return next((ending for ending in (self.crlf, self.lf, self.cr) if line.endswith(ending)), b"")
 
-    def _neighbour_ending(self, before: int, behind: int) -> bytes:
-        """Return the ending of the nearest line that has one: the last that goes, the one above, the one below."""
-        near = (behind, before, before - 1, behind + 1)
+    def _neighbour_ending(self, behind: int) -> bytes:
+        """Return the ending of the nearest line that has one: the last before the cut, the one above, the one below."""
+        near = (behind, behind - 1, behind + 1)
         endings = (self._ending_of(number) for number in near if 1 <= number <= len(self.line_ends))
         return next((ending for ending in endings if ending), self.lf)
 
-    def _with_endings(self, lines: list[bytes], replaced: list[bytes], fallback: bytes) -> bytes:
-        """Join new lines; each takes the ending of the line in whose place it comes, the last that of the last."""
+    def _with_endings(self, lines: list[bytes], replaced: list[bytes], fallback: bytes) -> list[bytes]:
+        """Return new lines with endings: each has that of the line in whose place it comes, the last that of the last.
+
+        Only a line with text can do without an ending: an empty one would be no line.
+        """
         if not lines:
-            return b""
+            return []
         endings = [(replaced[index] if index < len(replaced) else b"") or fallback for index in range(len(lines))]
-        endings[-1] = replaced[-1] if replaced else fallback
-        return b"".join(line + ending for line, ending in zip(lines, endings, strict=True))
+        if replaced and (replaced[-1] or lines[-1]):
+            endings[-1] = replaced[-1]
+        return [line + ending for line, ending in zip(lines, endings, strict=True)]
 
     def _refuse_joined_endings(self, parts: list[bytes]) -> None:
-        for left, right in zip(parts, parts[1:], strict=False):
+        for left, right in itertools.pairwise(parts):
             if left.endswith(self.cr) and right.startswith(self.lf):
                 raise EditRefusedError(
                     "the change would join a CR and a LF of two lines into one line ending; "
@@ -183,9 +204,4 @@ class _Editor:
         )
 
     def _window(self, part: bytes) -> tuple[str, ...]:
-        text = _ANY_ENDING.sub("\n", self.format.decode(part))
-        return tuple(re.findall(r"[^\n]*\n|[^\n]+", text))
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count or 'no'} lines"
+        return tuple(diff_lines(self.format.decode(part)))

@@ -10,8 +10,14 @@ MAX_DIFF_CHARS = 50_000
 _ALIGNED_LINES = 800
 """Most changed lines on one side that are aligned one by one; beyond, the old block stands before the new one."""
 
+_ANY_ENDING = re.compile(r"\r\n|\r")
 _HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\n")
 _NO_NEWLINE = "\n\\ No newline at end of file\n"
+
+
+def diff_lines(text: str) -> list[str]:
+    r"""Return the lines of a text as `unified_diff` takes them, every ending (\n, \r\n or \r) made \n."""
+    return re.findall(r"[^\n]*\n|[^\n]+", _ANY_ENDING.sub("\n", text))
 
 
 def unified_diff(old: Sequence[str], new: Sequence[str], name: str, *, first_line: int = 1) -> str:

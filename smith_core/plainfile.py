@@ -34,7 +34,7 @@ class NotRegularFileError(Exception):
 
 
 class FileBusyError(Exception):
-    """Another program holds the lock of the file for longer than LOCK_WAIT_S."""
+    """Another program holds the lock of the file for too long."""
 
 
 def check_regular(path: Path) -> os.stat_result:
@@ -63,14 +63,14 @@ def read_regular(path: Path) -> bytes:
 
 
 @contextmanager
-def exclusively(target: Path) -> Iterator[None]:
+def exclusively(target: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
     """Keep every other change of `target` (links already followed) out, of this process and of others that use flock.
 
-    Blocks for at most LOCK_WAIT_S on other processes, so call it in a thread. A file that does not exist or cannot
-    be opened is locked against this process only. Raises FileBusyError.
+    Blocks for at most `wait_s` seconds on other processes, so call it in a thread. A file that does not exist or
+    cannot be opened is locked against this process only. Raises FileBusyError.
     """
     with _THREAD_LOCKS[hash(target) % len(_THREAD_LOCKS)]:
-        descriptor = _lock_across_processes(target)
+        descriptor = _lock_across_processes(target, time.monotonic() + wait_s)
         try:
             yield
         finally:
@@ -78,8 +78,7 @@ def exclusively(target: Path) -> Iterator[None]:
                 os.close(descriptor)
 
 
-def _lock_across_processes(target: Path) -> int | None:
-    deadline = time.monotonic() + LOCK_WAIT_S
+def _lock_across_processes(target: Path, deadline: float) -> int | None:
     while True:
         try:
             descriptor = open_regular(target)
