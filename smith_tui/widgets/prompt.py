@@ -178,10 +178,9 @@ class Prompt(Widget, can_focus=True):
         if not self.edited_text:
             segments += self._placeholder_segments() if y == 0 else []
         elif row < self._editor.row_count:
-            styles = {"text": base}
-            for kind in ("token", "selected", "caret"):
-                styles[kind] = self.get_component_rich_style(f"prompt--{kind}")
-            segments += [Segment(text, styles[kind]) for text, kind in self._editor.pieces(row, caret=self.has_focus)]
+            for text, kind in self._editor.pieces(row, caret=self.has_focus):
+                style = base if kind == "text" else self.get_component_rich_style(f"prompt--{kind}")
+                segments.append(Segment(text, style))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _press(self, event: events.Key) -> bool:
