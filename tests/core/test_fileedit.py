@@ -2,7 +2,7 @@ import codecs
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from smith_core.fileedit import EditedFile, EditRefusedError, LineEdit, Operation, apply_edit, split_text
@@ -176,6 +176,7 @@ def files(draw: st.DrawFn) -> tuple[bytes, str, list[tuple[str, str]]]:
     return CODECS[codec] + text.encode(plain), plain, lines
 
 
+@settings(deadline=None)
 @given(files(), st.data())
 def test_edit_equals_the_same_edit_on_a_list_of_lines(file: tuple, data: st.DataObject) -> None:
     content, codec, lines = file
@@ -232,6 +233,7 @@ def _check_figures(
     assert apply_diff(old_lines, diff) == new_lines
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 5), st.integers(0, 5), st.sampled_from(["replace", "insert", "delete"]))
 def test_any_bytes_are_edited_faithfully_or_refused(data: bytes, first: int, more: int, operation: Operation) -> None:
     first = max(first, operation != "insert")

@@ -2,7 +2,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smith_core.linediff import MAX_DIFF_CHARS, diff_lines, unified_diff
@@ -12,6 +12,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "@@ -1 +1 @@\n", "-
 OPEN_END = st.sampled_from([[], ["a"], ["end"]])
 
 
+@settings(deadline=None)
 @given(LINES, OPEN_END, LINES, OPEN_END)
 def test_applying_the_diff_gives_the_new_lines(
     old: list[str], old_end: list[str], new: list[str], new_end: list[str]
@@ -22,6 +23,7 @@ def test_applying_the_diff_gives_the_new_lines(
     assert (diff == "") == (old == new)
 
 
+@settings(deadline=None)
 @given(LINES, LINES, LINES, LINES)
 def test_diff_of_a_window_is_the_diff_of_the_whole(
     above: list[str], old: list[str], new: list[str], below: list[str]

@@ -1,6 +1,6 @@
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smith_core.linewindow import LineWindow
@@ -16,6 +16,7 @@ def _window(chunks: list[str], first: int = 1, last: int | None = None, room: in
     return window
 
 
+@settings(deadline=None)
 @given(st.lists(TEXT, max_size=6), st.integers(1, 6), st.integers(0, 6) | st.none())
 def test_window_equals_the_slice_of_all_lines(chunks: list[str], first: int, more: int | None) -> None:
     text = "".join(chunks)

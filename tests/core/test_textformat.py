@@ -2,7 +2,7 @@ import gzip
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smith_core.textformat import SNIFF_BYTES, TextDecoder, detect_format
@@ -53,6 +53,7 @@ def test_b04_binary_is_recognised(data: bytes) -> None:
     assert detect_format(data) is None
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400) | st.text().map(str.encode), st.integers(1, 9))
 def test_format_and_text_do_not_depend_on_the_chunks(tail: bytes, size: int) -> None:
     data = b"x" * SNIFF_BYTES + tail
@@ -65,6 +66,7 @@ def test_format_and_text_do_not_depend_on_the_chunks(tail: bytes, size: int) -> 
     assert (got, chunked.format) == (expected, whole.format)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_shown_text_of_any_bytes_can_be_encoded(data: bytes) -> None:
     decoder = TextDecoder()
