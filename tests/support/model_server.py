@@ -5,7 +5,8 @@
         assert server.requests[0].json["model"] == "m"
 
 A script is a queue of answers or a callable that makes an answer of the request's JSON. An answer is a string or a
-list of steps (tests.support.model_steps). Runnable as a process of its own, which prints its address:
+list of steps (tests.support.model_steps). What a script raises is raised again at the end of the `async with`.
+Runnable as a process of its own, which prints its address:
 
     python -m tests.support.model_server --port 0 --script file.json [--strict]
 """
@@ -107,6 +108,7 @@ class ModelServer:
         self.models = models
         self.all_requests: list[RecordedRequest] = []
         self.connections_opened = 0
+        self.script_errors: list[Exception] = []
         self._port = port
         self._arrived = asyncio.Condition()
         self._connections: set[asyncio.Task[None]] = set()
@@ -141,8 +143,10 @@ class ModelServer:
         await self.start()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, kind: object, *_: object) -> None:
         await self.stop()
+        if kind is None and self.script_errors:
+            raise self.script_errors[0]
 
     async def start(self) -> str:
         """Listen on loopback and return the base address."""
@@ -211,7 +215,12 @@ class ModelServer:
             request.violations = request_violations(request.body, request.headers)
             if request.violations:
                 return await play([http_error(400, "; ".join(request.violations))], request, writer)
-        return await play(steps_of(await self._next_answer(request.json)), request, writer)
+        try:
+            steps = steps_of(await self._next_answer(request.json))
+        except Exception as error:  # noqa: BLE001 - it is raised again where the test can see it
+            self.script_errors.append(error)
+            steps = [http_error(400, f"the script failed: {error!r}")]
+        return await play(steps, request, writer)
 
     async def _next_answer(self, request: dict[str, Any]) -> Answer:
         if self._script is not None:

@@ -67,7 +67,7 @@ class Chunk(Step, frozen=True):
 class Raw(Step, frozen=True):
     """Literal bytes of the body; text is sent as UTF-8."""
 
-    data: bytes | str
+    data: Any
 
 
 class Finish(Step, frozen=True):

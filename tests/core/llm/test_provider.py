@@ -45,6 +45,9 @@ from tests.support.model_steps import (
     say,
 )
 
+# litellm's and pydantic's own complaints about each other.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+
 KEY = "sk-test-SECRET123"
 LIMITS = Timeouts(timeout=5.0, connect_timeout=1.0, send_timeout=1.0, recv_timeout=0.4, stream_stall_timeout=0.4)
 TOOLS = (ToolDefinition(name="read", description="d", parameters={"type": "object", "properties": {}}),)

@@ -1,0 +1,140 @@
+"""Frames survive the socket, and neighbouring parts are joined."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from smith_core.errors import AgentError
+from smith_core.frozen import freeze
+from smith_core.llm.coalescer import Coalescer, merge
+from smith_core.llm.frames import (
+    LENGTH_BYTES,
+    Cancel,
+    Failed,
+    Frame,
+    ListModels,
+    Models,
+    Parts,
+    Ready,
+    StartStream,
+    encode_frame,
+    read_frame,
+    to_app_decoder,
+    to_host_decoder,
+)
+from smith_core.llm.protocol import (
+    AnyStreamPart,
+    Completion,
+    Endpoint,
+    ModelInfo,
+    ModelRequest,
+    StreamDone,
+    StreamReasoning,
+    StreamText,
+    StreamToolProgress,
+    Timeouts,
+    ToolDefinition,
+)
+from smith_core.messages import Message, ToolCall, ToolMetadata, Usage
+
+REQUEST = ModelRequest(
+    model="m",
+    messages=(
+        Message(role="user", content="hello 😀"),
+        Message(role="assistant", tool_calls=(ToolCall("c1", "read", '{"a":1}'),)),
+        Message(role="tool", tool_call_id="c1", content="x", metadata=ToolMetadata(path="a", exit_code=1)),
+    ),
+    tools=(ToolDefinition(name="read", description="d", parameters={"type": "object", "properties": {"a": {}}}),),
+    endpoint=Endpoint(api_url="http://x", api_key="k"),
+    max_output_tokens=5,
+)
+COMPLETION = Completion(text="a", tool_calls=(ToolCall("c1", "read"),), finish_reason="stop", usage=Usage(requests=1))
+
+
+@pytest.mark.parametrize("frame", [StartStream(1, REQUEST), ListModels(2, Endpoint(), Timeouts()), Cancel(3)])
+def test_frames_to_the_host(frame: Frame) -> None:
+    assert to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:]) == frame
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        Ready(1.5),
+        Parts(
+            1,
+            (StreamText(text="a"), StreamReasoning(text="b"), StreamToolProgress(index=0, name="x", argument_chars=3)),
+        ),
+        Parts(1, (StreamDone(completion=COMPLETION),)),
+        Models(2, (ModelInfo(id="m", context_window=5),)),
+        Failed(3, AgentError(kind="transport", code="x", message="y", data=freeze({"a": [1, {"b": None}]}))),
+    ],
+)
+def test_frames_to_the_app(frame: Frame) -> None:
+    assert to_app_decoder.decode(encode_frame(frame)[LENGTH_BYTES:]) == frame
+
+
+def test_frozen_schemas_can_be_sent() -> None:
+    tool = ToolDefinition(name="read", description="d", parameters=freeze({"type": "object", "required": ["a"]}))
+    frame = StartStream(1, ModelRequest(model="m", messages=(), tools=(tool,)))
+    decoded: Any = to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:])
+    assert decoded.request.tools[0].parameters == {"type": "object", "required": ["a"]}
+
+
+async def test_frames_are_read_one_by_one_whatever_the_pieces() -> None:
+    reader = asyncio.StreamReader()
+    data = encode_frame(Cancel(1)) + encode_frame(Cancel(2))
+    for at in range(len(data)):
+        reader.feed_data(data[at : at + 1])
+    reader.feed_data(b"\0\0")
+    reader.feed_eof()
+    assert [to_host_decoder.decode(await read_frame(reader) or b"") for _ in range(2)] == [Cancel(1), Cancel(2)]
+    assert await read_frame(reader) is None
+
+
+def test_neighbours_are_joined_in_order() -> None:
+    parts: list[AnyStreamPart] = [
+        StreamReasoning(text="a"),
+        StreamReasoning(text="b"),
+        StreamText(text="c"),
+        StreamText(text="d"),
+        StreamReasoning(text="e"),
+        StreamToolProgress(index=0, name="x", argument_chars=1),
+        StreamToolProgress(index=0, name="x", argument_chars=2),
+        StreamToolProgress(index=1, name="y", argument_chars=1),
+        StreamDone(completion=COMPLETION),
+    ]
+    assert merge(parts) == (
+        StreamReasoning(text="ab"),
+        StreamText(text="cd"),
+        StreamReasoning(text="e"),
+        StreamToolProgress(index=0, name="x", argument_chars=2),
+        StreamToolProgress(index=1, name="y", argument_chars=1),
+        StreamDone(completion=COMPLETION),
+    )
+
+
+async def test_the_first_part_goes_at_once_and_the_next_within_the_interval() -> None:
+    sent: list[tuple[AnyStreamPart, ...]] = []
+    arrived = asyncio.Event()
+
+    def send(parts: tuple[AnyStreamPart, ...]) -> None:
+        sent.append(parts)
+        if len(sent) == 2:
+            arrived.set()
+
+    coalescer = Coalescer(send, interval_s=0.03)
+    for text in "abc":
+        coalescer.add([StreamText(text=text)])
+    assert sent == [(StreamText(text="a"),)]
+    started = asyncio.get_running_loop().time()
+    await asyncio.wait_for(arrived.wait(), 1)
+    assert asyncio.get_running_loop().time() - started < 0.06
+    assert sent[1] == (StreamText(text="bc"),)
+    coalescer.add([StreamText(text="d")])
+    coalescer.flush()
+    assert sent[2] == (StreamText(text="d"),)
+    coalescer.add([StreamText(text="e")])
+    coalescer.drop()
+    await asyncio.sleep(0.04)
+    assert len(sent) == 3
