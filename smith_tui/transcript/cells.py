@@ -9,6 +9,7 @@ REPLACEMENT = "�"
 MAX_MARKS = 4
 """Most combining marks kept on one letter; more of them overflow into other rows and stall terminals."""
 
+_BREAKS = frozenset("\n\t")
 _BIDI_CONTROLS = frozenset(range(0x202A, 0x202F)) | frozenset(range(0x2066, 0x206A))
 _SPACES = frozenset({0x2028, 0x2029})
 _REGIONAL_A, _REGIONAL_Z = 0x1F1E6, 0x1F1FF
@@ -28,34 +29,28 @@ def visible(text: str) -> str:
     variation selectors, skin tones, tags) is left out; flags become their letters. Newline and tab stay.
     Applying it twice changes nothing.
     """
-    if text.isascii():
-        if text.isprintable():
-            return text
-        characters = set(text)
-    else:
-        characters = set(text)
-        if any(char_cells(character) == 0 for character in characters):
-            text = unicodedata.normalize("NFC", text)
-            characters = set(text)
+    if text.isascii() and text.isprintable():
+        return text
+    characters = set(text)
     replaced = {ord(character): shown for character in characters if (shown := _shown(character)) != character}
     if replaced:
         text = text.translate(replaced)
-    if text.isascii() or all(char_cells(character) for character in set(text) - {"\n", "\t"}):
+    if text.isascii() or all(map(char_cells, set(text) - _BREAKS)):
         return text
-    return _limit_marks(text)
+    return _compose(text)
 
 
 @lru_cache(8192)
 def _shown(character: str) -> str:
     """Return what stands on the screen for one character."""
     code = ord(character)
-    if character in "\n\t":
+    if character in _BREAKS:
         return character
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "␡"
-    if code < 0xA0 and code > 0x7F:
+    if 0x80 <= code < 0xA0:
         return REPLACEMENT
     if code in _BIDI_CONTROLS:
         return f"<U+{code:04X}>"
@@ -77,17 +72,16 @@ def _shown_by_category(character: str, code: int) -> str:
     return character
 
 
-def _limit_marks(text: str) -> str:
-    kept: list[str] = []
-    marks = 0
-    for character in text:
-        if character in "\n\t" or char_cells(character):
-            marks = 0
-        else:
-            marks += 1
-        if marks <= MAX_MARKS:
-            kept.append(character)
-    return "".join(kept)
+def _compose(text: str) -> str:
+    """Join letters with their marks to single characters where those exist, and leave marks in excess out."""
+    parts: list[str] = []
+    start = 0
+    for index in range(1, len(text) + 1):
+        if index == len(text) or text[index] in _BREAKS or char_cells(text[index]) or text[index - 1] in _BREAKS:
+            part = text[start:index]
+            parts.append(part if len(part) == 1 else unicodedata.normalize("NFC", part)[: MAX_MARKS + 1])
+            start = index
+    return "".join(parts)
 
 
 def cell_width(text: str) -> int:

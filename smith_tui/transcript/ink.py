@@ -94,7 +94,7 @@ def make_ink(theme: Theme, palette: str) -> Ink:
         removed_gutter=on(theme.muted, theme.removed_background),
         selected=on(theme.bright, theme.selected),
         found=on(theme.bright, theme.found),
-        pill=on(theme.background, accent, bold=True),
+        pill=on(accent, theme.raised, bold=True),
         code=_code_styles(theme),
     )
 

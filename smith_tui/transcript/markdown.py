@@ -71,6 +71,7 @@ class _Page:
         self.ink = ink
         self.ordinal = ordinal
         self.list_depth = 0
+        self.quote_depth = 0
         self.ends = _matching_ends(tokens)
 
     def blocks(self, start: int, end: int, width: int, style: Style) -> list[Line]:
@@ -92,16 +93,20 @@ class _Page:
         if token.type == "heading_open" and token.markup.startswith("#"):
             return True
         first_line = token.map[0] if token.map else 0
-        return any(_is_blank(line) for line in self.lines[last_line + 1 : first_line])
+        return any(self._is_blank(line) for line in self.lines[last_line + 1 : first_line])
 
     def _last_line(self, token: "Token") -> int:
         """Return the last line of a block; lists and quotes count the blank lines behind them as their own."""
         if not token.map:
             return 0
         first, end = token.map
-        while token.type in _CONTAINERS and end > first + 1 and _is_blank(self.lines[end - 1]):
+        while token.type in _CONTAINERS and end > first + 1 and self._is_blank(self.lines[end - 1]):
             end -= 1
         return end - 1
+
+    def _is_blank(self, line: str) -> bool:
+        """Whether a line separates blocks; inside a quote its mark alone does."""
+        return not line.strip(" \t>" if self.quote_depth else " \t")
 
     def _block(self, start: int, width: int, style: Style) -> list[Line]:
         token = self.tokens[start]
@@ -114,7 +119,9 @@ class _Page:
                 return self._list(start, width, style)
             case "blockquote_open":
                 bar = ("▎ " if width >= MIN_INDENTED else "", self.ink.rule)
+                self.quote_depth += 1
                 inner = self.blocks(start + 1, self.ends[start], width - len(bar[0]), self.ink.quote)
+                self.quote_depth -= 1
                 return indent(inner, bar, bar)
             case "fence" | "code_block":
                 source = token.content.removesuffix("\n")
@@ -224,8 +231,3 @@ def _start_number(token: "Token") -> int | None:
     if token.type == "bullet_list_open":
         return None
     return int(token.attrs.get("start", 1))
-
-
-def _is_blank(line: str) -> bool:
-    """Whether a line separates blocks; inside a quote its mark alone does."""
-    return not line.strip(" \t>")

@@ -1,0 +1,199 @@
+"""Tool cards: what a call does, how it stands, and as much of its output as helps; they change in place."""
+
+import json
+from typing import Literal
+
+from smith_core.messages import ToolResult
+from smith_tui.transcript.blocks import (
+    MAX_UNFOLDED_ROWS,
+    MIN_GUTTERED,
+    Block,
+    fold_row,
+    in_gutter,
+    inner_width,
+    plain_rows,
+)
+from smith_tui.transcript.cells import cell_width, cut_to, visible
+from smith_tui.transcript.diffs import count_changes, parse_diff, render_diff
+from smith_tui.transcript.ink import Ink
+from smith_tui.transcript.lines import PLAIN, Line, Span, line_of
+from smith_tui.transcript.summaries import format_duration, summarize
+
+ToolState = Literal["running", "ok", "failed", "cancelled"]
+
+PREVIEW_ROWS = {"bash": 10, "git": 10, "code_grep": 8, "dispatch": 8, "report": 8, "web_search": 6}
+"""Rows of output that a finished call shows while it is folded; tools not listed show none."""
+RUNNING_ROWS = 6
+FAILED_ROWS = 6
+DIFF_ROWS = 24
+MAX_PREVIEW_CHARS = 40_000
+_SHOWS_END = frozenset({"bash"})
+"""Tools whose output matters most at its end."""
+_SHOWS_DIFF = frozenset({"edit", "write"})
+
+
+def has_gap_after(name: str, next_name: str) -> bool:
+    """Whether a blank row stands between the cards of two calls: none where both take a single row as a rule."""
+    return any(tool in PREVIEW_ROWS or tool in _SHOWS_DIFF for tool in (name, next_name))
+
+
+class ToolCard(Block):
+    """One tool call from its start to its result."""
+
+    __slots__ = ("_result", "arguments", "name", "output", "state", "summary")
+
+    def __init__(self, name: str, arguments: str, palette: str, *, has_gap: bool = True) -> None:
+        super().__init__(palette, has_gap=has_gap)
+        self.name = name
+        self.arguments = arguments
+        self.summary: str | None = None
+        self.state: ToolState = "running"
+        self.output = ""
+        self._result: ToolResult | None = None
+
+    def show_output(self, text: str) -> None:
+        """Show what a running call has put out; escape sequences must have been removed from it."""
+        self.output = text[-MAX_PREVIEW_CHARS:]
+
+    def end(self, result: ToolResult) -> None:
+        """Show how the call ended."""
+        self._result = result
+        self.state = "cancelled" if result.cancelled else "ok" if result.ok else "failed"
+
+    @property
+    def text(self) -> str:
+        """The arguments and the result."""
+        result = self._result
+        return f"{self.name} {self.arguments}\n{result.content if result else self.output}"
+
+    @property
+    def can_fold(self) -> bool:
+        """A finished call can be looked at whole."""
+        return self._result is not None
+
+    def estimate(self, width: int) -> int:
+        """Count what a folded card shows."""
+        if self._result is None:
+            return 1 + min(RUNNING_ROWS, self.output.count("\n") + bool(self.output))
+        if self.is_expanded:
+            return super().estimate(width)
+        if self._result.metadata.diff:
+            return 1 + min(DIFF_ROWS, self._result.metadata.diff.count("\n"))
+        rows = self._preview_rows()
+        return 1 + min(rows, self._result.content.count("\n") + 1) if rows else 1
+
+    def rows(self, width: int, ink: Ink) -> list[Line]:
+        """Return the title and, behind a bar, arguments and output as far as they are shown."""
+        room = inner_width(width) - (2 if width >= MIN_GUTTERED else 0)
+        body = self._body(max(1, room), ink)
+        title = self._title(inner_width(width), ink)
+        return in_gutter([title], width, ("  ", PLAIN)) + in_gutter(body, width, ("  ", PLAIN), repeat=True)
+
+    def _title(self, width: int, ink: Ink) -> Line:
+        if self.summary is None:
+            self.summary = visible(summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]))
+        mark, style = {
+            "running": ("●", ink.accent),
+            "ok": ("✓", ink.success),
+            "failed": ("✗", ink.error),
+            "cancelled": ("⊘", ink.muted),
+        }[self.state]
+        facts = self._facts(ink)
+        name = cut_to(visible(self.name).replace("\n", " "), max(1, width - 2))
+        facts_width = sum(cell_width(text) for text, _ in facts)
+        room = width - 2 - cell_width(name) - 2
+        if room - facts_width - 2 < 8:
+            facts, facts_width = [], 0
+        summary = cut_to(self.summary, room - facts_width - (2 if facts else 0)) if room > 2 else ""
+        spans: list[Span] = [(f"{mark} ", style), (name, ink.strong)]
+        if summary:
+            spans.append((f"  {summary}", PLAIN))
+        if facts:
+            used = 2 + cell_width(name) + (2 + cell_width(summary) if summary else 0)
+            spans.append((" " * (width - used - facts_width), PLAIN))
+        return line_of([*spans, *facts], lead=2)
+
+    def _facts(self, ink: Ink) -> list[Span]:
+        """Return what stands at the right of the title."""
+        if self._result is None:
+            return [("running", ink.accent)]
+        metadata = self._result.metadata
+        facts: list[Span] = []
+        if metadata.diff:
+            added, removed = count_changes(parse_diff(metadata.diff))
+            facts += [(f"+{added}", ink.success), (f"−{removed}", ink.error)]
+        elif metadata.lines >= 0:
+            facts.append((f"{metadata.lines:,} lines", ink.muted))
+        if metadata.timed_out:
+            facts.append(("timed out", ink.error))
+        if metadata.exit_code:
+            facts.append((f"exit {metadata.exit_code}", ink.error))
+        if self.state == "cancelled":
+            facts.append(("cancelled", ink.muted))
+        if metadata.duration_s:
+            facts.append((format_duration(metadata.duration_s), ink.muted))
+        spaced: list[Span] = []
+        for fact in facts:
+            spaced += [("  ", PLAIN), fact] if spaced else [fact]
+        return spaced
+
+    def _body(self, width: int, ink: Ink) -> list[Line]:
+        bar = ("│ ", ink.rule)
+        if self._result is None:
+            rows = plain_rows(self.output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if self.output else []
+        elif self.is_expanded:
+            rows = self._arguments(width, ink) + self._output(width, ink, MAX_UNFOLDED_ROWS)
+        else:
+            rows = self._output(width, ink, self._preview_rows())
+        return [line_of((bar, *row.spans), lead=2 + row.lead, joint=row.joint, fill=row.fill) for row in rows]
+
+    def _preview_rows(self) -> int:
+        if self._result is not None and self._result.metadata.diff:
+            return DIFF_ROWS
+        return PREVIEW_ROWS.get(self.name, 0) or (FAILED_ROWS if self.state == "failed" else 0)
+
+    def _output(self, width: int, ink: Ink, limit: int) -> list[Line]:
+        """Return at most about `limit` rows of the result: a diff, or the part of the text that matters."""
+        result = self._result
+        if result is None or not limit:
+            return []
+        if result.metadata.diff:
+            lines = parse_diff(result.metadata.diff[:MAX_PREVIEW_CHARS])
+            rows = render_diff(lines[:limit], width, ink)
+            return rows + ([fold_row(f"{len(lines) - limit} more lines", ink)] if len(lines) > limit else [])
+        text = result.content.strip("\n")
+        if not result.ok and result.error is not None and result.error.message not in text:
+            text = f"{result.error.message}\n{text}".strip("\n")
+        style = ink.error if self.state == "failed" and self.name not in PREVIEW_ROWS else ink.muted
+        if not text:
+            return []
+        if self.name not in _SHOWS_END or self.is_expanded:
+            return plain_rows(text[:MAX_PREVIEW_CHARS], width, style, limit)
+        rows = plain_rows(_end_of(text, limit * max(1, width) * 2), width, style, MAX_UNFOLDED_ROWS)
+        hidden = text.count("\n") + 1 - limit
+        if len(rows) <= limit:
+            return rows
+        return [fold_row(f"{hidden:,} lines above" if hidden > 0 else "more above", ink), *rows[-limit:]]
+
+    def _arguments(self, width: int, ink: Ink) -> list[Line]:
+        """Return all arguments, one below the other."""
+        try:
+            decoded = json.loads(self.arguments)
+        except (ValueError, RecursionError):
+            decoded = None
+        if not isinstance(decoded, dict):
+            return plain_rows(self.arguments, width, ink.muted, MAX_UNFOLDED_ROWS)
+        rows: list[Line] = []
+        for name, value in decoded.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            rows += plain_rows(f"{name}: {text}", width, PLAIN, MAX_UNFOLDED_ROWS)
+        return rows
+
+
+def _end_of(text: str, characters: int) -> str:
+    """Return the end of a text, from the start of a line where there is one."""
+    if len(text) <= characters:
+        return text
+    start = len(text) - characters
+    newline = text.find("\n", start)
+    return text[newline + 1 :] if 0 <= newline < len(text) - 1 else text[start:]

@@ -1,0 +1,313 @@
+"""The scrolling page: one line-API widget that shows the part of a document at a place, and keeps that place."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from smith_tui.theme import DARK, Theme
+from smith_tui.transcript import painting, selection
+from smith_tui.transcript.cells import index_at_cell
+from smith_tui.transcript.ink import Ink, make_ink
+from smith_tui.transcript.model import TOP, Document, Place, Row
+
+MORE_BELOW = " ↓ more below · End "
+
+
+class DocumentView(ScrollView, can_focus=True):
+    """Shows a document; it follows the end until somebody scrolls away from it, and does so again at the end."""
+
+    DEFAULT_CSS = """
+    DocumentView {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "toggle_folds", "Fold", show=False),
+    ]
+
+    class FollowChanged(Message):
+        """The view began or ceased to follow the end."""
+
+        def __init__(self, view: "DocumentView", is_following: bool) -> None:
+            super().__init__()
+            self.view = view
+            self.is_following = is_following
+
+        @property
+        def control(self) -> "DocumentView":
+            """The view."""
+            return self.view
+
+    def __init__(self, *, theme: Theme = DARK, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.document = Document(theme)
+        self._place = TOP
+        self._is_following = True
+        self._shown: list[Row] = []
+        self._strips: dict[Place, tuple[object, Strip]] = {}
+        self._is_resizing = False
+        self._needle = ""
+        self._apply_theme()
+
+    # What is shown
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the view stays at the end when rows are added."""
+        return self._is_following
+
+    @property
+    def shown_rows(self) -> list[Row]:
+        """The rows on the screen, from the top down."""
+        return list(self._shown)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Show everything in other colours."""
+        self._place = self.document.reshape(self.document.width, theme, self._place)
+        self._apply_theme()
+        self.sync(repaint=True)
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._set_following(True)
+        self.sync()
+
+    def go_to(self, place: Place) -> None:
+        """Show a place at the top of the view, or the end when less than a view is left below it."""
+        self._place = place
+        rows = self.document.view(place, self.page_rows)
+        self._set_following(len(rows) < self.page_rows or self._is_end(rows))
+        self.sync()
+
+    def scroll_rows(self, rows: int) -> None:
+        """Scroll down by so many rows, or up when negative."""
+        if rows < 0 or not self._is_following:
+            self.go_to(self.document.move(self._place, rows))
+
+    @property
+    def page_rows(self) -> int:
+        """Rows of the view, at least 1."""
+        return max(1, self.scrollable_content_region.height)
+
+    def sync(self, *, repaint: bool = False) -> None:
+        """Bring view, scroll bar and screen in line with the document; only rows that differ are painted again."""
+        if not self.is_attached or not self.size:
+            return
+        height = self.page_rows
+        if self._is_following:
+            self._place = self.document.end_place(height)
+        before = self._shown
+        self._shown = self._keep_equal(self.document.view(self._place, height))
+        self._move_scroll_bar(self.document.offset(self._place))
+        changed = [
+            y
+            for y in range(max(len(before), len(self._shown)))
+            if y >= len(before) or y >= len(self._shown) or before[y] is not self._shown[y]
+        ]
+        if repaint or not self.show_vertical_scrollbar:
+            self._strips.clear()
+            self.refresh()
+        elif changed:
+            self.refresh(Region(0, changed[0], self.size.width, changed[-1] - changed[0] + 1))
+
+    def _keep_equal(self, rows: list[Row]) -> list[Row]:
+        """Put the old row in the place of an equal new one, so that its strip is found again."""
+        kept = {row.place: row for row in self._shown}
+        for index, row in enumerate(rows):
+            old = kept.get(row.place)
+            if old is not None and (old.line is row.line or old.line == row.line):
+                rows[index] = old
+        return rows
+
+    def _move_scroll_bar(self, offset: int) -> None:
+        """Set Textual's idea of size and position without a layout; the scroll bar is always there."""
+        size = Size(self.document.width, self.document.height)
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        fraction = self.scroll_y - round(self.scroll_y)
+        self.set_reactive(Widget.scroll_y, max(0.0, offset + fraction))
+        self.set_reactive(Widget.scroll_target_y, float(offset))
+        self.vertical_scrollbar.position = offset
+
+    def _is_end(self, rows: list[Row]) -> bool:
+        return not rows or rows[-1].place >= self.document.last_place()
+
+    def _set_following(self, is_following: bool) -> None:
+        if is_following != self._is_following:
+            self._is_following = is_following
+            self.refresh(Region(0, self.page_rows - 1, self.size.width, 1))
+            self.post_message(self.FollowChanged(self, is_following))
+
+    def _apply_theme(self) -> None:
+        theme = self.document.theme
+        self.styles.background = theme.background
+        self.styles.scrollbar_color = theme.line
+        self.styles.scrollbar_color_hover = theme.muted
+        self.styles.scrollbar_color_active = theme.green
+        for name in ("background", "background_hover", "background_active"):
+            setattr(self.styles, f"scrollbar_{name}", theme.background)
+
+    # Textual's calls
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        self._is_resizing = True
+        try:
+            changed = super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._is_resizing = False
+        width = self.scrollable_content_region.width
+        if width > 0 and width != self.document.width:
+            self._place = self.document.reshape(width, self.document.theme, self._place)
+            self._strips.clear()
+        self.sync(repaint=changed)
+        return changed
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Follow the wheel and the scroll bar."""
+        old, new = round(old_value), round(new_value)
+        if old == new or self._is_resizing:
+            return
+        if new >= self.max_scroll_y:
+            self.follow()
+        elif abs(new - old) <= 2 * self.page_rows:
+            self.go_to(self.document.move(self._place, new - old))
+        else:
+            self.go_to(self.document.place_at(new))
+
+    def action_scroll_up(self) -> None:
+        """Scroll up one row."""
+        self.scroll_rows(-1)
+
+    def action_scroll_down(self) -> None:
+        """Scroll down one row."""
+        self.scroll_rows(1)
+
+    def action_page_up(self) -> None:
+        """Scroll up one view, two rows of it kept."""
+        self.scroll_rows(-max(1, self.page_rows - 2))
+
+    def action_page_down(self) -> None:
+        """Scroll down one view, two rows of it kept."""
+        self.scroll_rows(max(1, self.page_rows - 2))
+
+    def action_scroll_home(self) -> None:
+        """Go to the start."""
+        self.go_to(TOP)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end."""
+        self.follow()
+
+    # Painting
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the rows of a part of the view; there is no border or padding for Textual's style cache to add."""
+        strips = [self._strip(y) for y in crop.line_range]
+        if crop.column_span != (0, self.size.width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        if len(self._strips) > 4 * len(self._shown) + 100:
+            self._strips.clear()
+        return strips
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row with the offsets that tell Textual which text is under the pointer."""
+        row = self._row(y)
+        return self._strip(y) if row is None else self._strip(y).apply_offsets(0, selection.key_of(row.place))
+
+    def _row(self, y: int) -> Row | None:
+        return self._shown[y] if 0 <= y < len(self._shown) else None
+
+    @property
+    def _ink(self) -> Ink:
+        return make_ink(self.document.theme, "green")
+
+    def _strip(self, y: int) -> Strip:
+        row = self._row(y)
+        width = self.scrollable_content_region.width
+        if row is None:
+            strip = Strip.blank(width, self._ink.base)
+        elif self.text_selection is not None:
+            strip = self._marked(row, width, self.text_selection)
+        else:
+            cached = self._strips.get(row.place)
+            if cached is not None and cached[0] is row.line:
+                strip = cached[1]
+            else:
+                strip = self._marked(row, width, None)
+                self._strips[row.place] = (row.line, strip)
+        if not self._is_following and y == self.page_rows - 1:
+            strip = painting.overlay(strip, MORE_BELOW, self._ink.pill, width)
+        return strip
+
+    def _marked(self, row: Row, width: int, selected: Selection | None) -> Strip:
+        line = row.line
+        strip = painting.paint(line, width, self._ink)
+        for start, end in painting.occurrences(line.text, self._needle):
+            strip = painting.mark(strip, line.text, start, end, self._ink.found)
+        span = selected.get_span(selection.key_of(row.place)) if selected else None
+        if span is not None:
+            start, end = max(span[0], line.lead), len(line.text) if span[1] < 0 else span[1]
+            strip = painting.mark(strip, line.text, start, end, self._ink.selected)
+        background = Color.parse(self.document.theme.background)
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, background)
+        return strip
+
+    # Mouse and selection
+
+    def get_selection(self, selection_: Selection) -> tuple[str, str]:
+        """Return the selected text, and what stands between it and that of the next widget."""
+        return selection.selected_text(self.document, selection_), "\n"
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        row = self._row(event.y)
+        if event.y == self.page_rows - 1 and not self._is_following:
+            if event.x >= self.scrollable_content_region.width - len(MORE_BELOW):
+                self.follow()
+        elif row is not None and event.chain == 1:
+            self._toggle_at(row)
+        elif row is not None:
+            self._select_at(row, event.x, whole_line=event.chain > 2)
+
+    def _select_at(self, row: Row, x: int, *, whole_line: bool) -> None:
+        chosen: Selection | None = selection.paragraph_at(self.document, row.place)
+        if not whole_line:
+            chosen = selection.word_at(row.place, row.line, index_at_cell(row.line.text, x))
+        if chosen is not None:
+            self.screen.selections = {self: chosen}
+
+    def _toggle_at(self, row: Row) -> None:
+        """Fold or unfold a block when its title, or the row that stands for hidden ones, was clicked."""
+        block = self.document.blocks[row.place.block]
+        is_title = row.place.row == int(block.has_gap)
+        is_hint = row.line.lead > 0 and row.line.lead == len(row.line.text)
+        if block.can_fold and (is_title or is_hint) and self.text_selection is None:
+            self._toggle([row.place.block])
+
+    def action_toggle_folds(self) -> None:
+        """Unfold what is in view and can be unfolded, or fold it again when all of it is unfolded."""
+        self._toggle(sorted({row.place.block for row in self._shown}))
+
+    def _toggle(self, indices: list[int]) -> None:
+        blocks = {index: block for index in indices if (block := self.document.blocks[index]).can_fold}
+        expand = not all(block.is_expanded for block in blocks.values())
+        if self._is_following and blocks:
+            self._set_following(False)
+        for index, block in blocks.items():
+            block.is_expanded = expand
+            self.document.changed(index)
+        if blocks:
+            self.go_to(self._place)

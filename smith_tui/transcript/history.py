@@ -1,0 +1,84 @@
+"""A stored conversation as blocks: cheap enough for thousands of messages, since nothing is rendered yet."""
+
+from collections.abc import Sequence
+
+from smith_core.messages import Message, ToolMetadata, ToolResult
+from smith_tui.transcript.answers import Answer, Code, Prose
+from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
+from smith_tui.transcript.cards import ToolCard, has_gap_after
+from smith_tui.transcript.splitter import Piece, split
+
+MAX_WHOLE_CHARS = 2_000
+"""An answer of up to this length stays in one piece; longer ones are split so that none takes long to render."""
+
+
+def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
+    """Return the blocks of a conversation, in order; a call without a result is shown as cancelled.
+
+    palette: of the role that answered.
+    """
+    blocks: list[Block] = []
+    cards: dict[str, ToolCard] = {}
+    for message in messages:
+        if message.role == "user":
+            blocks.append(Prompt(message.content, palette))
+        elif message.role == "assistant":
+            blocks += _answer(message, palette)
+            for call in message.tool_calls:
+                card = cards[call.id] = card_after(blocks, call.name, call.arguments, palette)
+                blocks.append(card)
+        elif message.role == "tool":
+            waiting = cards.pop(message.tool_call_id, None)
+            if waiting is None:
+                waiting = ToolCard(message.name or "tool", "", palette)
+                blocks.append(waiting)
+            waiting.end(_result(message))
+    for card in cards.values():
+        card.end(ToolResult(call_id="", ok=False, content="", cancelled=True))
+    return blocks
+
+
+def card_after(blocks: Sequence[Block], name: str, arguments: str, palette: str) -> ToolCard:
+    """Return the card of a call that comes after some blocks."""
+    before = blocks[-1] if blocks else None
+    has_gap = has_gap_after(before.name, name) if isinstance(before, ToolCard) else True
+    return ToolCard(name, arguments, palette, has_gap=has_gap)
+
+
+def text_blocks(text: str, answer: Answer) -> list[Block]:
+    """Return the blocks of one answer's markdown."""
+    text = text.strip("\n")
+    if not text.strip():
+        return []
+    answer.note_definitions(text)
+    if len(text) <= MAX_WHOLE_CHARS:
+        return [Prose(Piece(text.replace("\r\n", "\n").replace("\r", "\n")), answer, is_first=True)]
+    blocks: list[Block] = []
+    previous: Code | None = None
+    for piece in split(text):
+        if piece.language is None:
+            blocks.append(Prose(piece, answer, is_first=not blocks))
+        else:
+            previous = Code(piece, answer, previous, is_first=not blocks)
+            blocks.append(previous)
+    return blocks
+
+
+def _answer(message: Message, palette: str) -> list[Block]:
+    blocks: list[Block] = []
+    if message.reasoning.strip():
+        blocks.append(Reasoning(message.reasoning, palette))
+    blocks += text_blocks(message.content, Answer(palette))
+    if message.interrupted:
+        blocks.append(Notice("warning", "interrupted", palette))
+    return blocks
+
+
+def _result(message: Message) -> ToolResult:
+    return ToolResult(
+        call_id=message.tool_call_id,
+        ok=message.ok,
+        content=message.content,
+        cancelled=message.cancelled,
+        metadata=message.metadata or ToolMetadata(),
+    )

@@ -1,0 +1,267 @@
+"""The transcript widget: what the presenter calls to show a turn, a conversation, and what is looked for in it."""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Literal, NamedTuple
+
+from textual.timer import Timer
+
+from smith_core.messages import Message, ToolResult
+from smith_core.roles import ROLES
+from smith_tui.theme import DARK, Theme
+from smith_tui.transcript.blocks import Block, Notice, NoticeLevel, Plain, Prompt, split_plain
+from smith_tui.transcript.cards import ToolCard
+from smith_tui.transcript.document_view import DocumentView
+from smith_tui.transcript.history import blocks_of, card_after
+from smith_tui.transcript.live import LiveAnswer
+from smith_tui.transcript.model import TOP, Place
+from smith_tui.transcript.painting import occurrences
+
+MAX_FRAMES_PER_SECOND = 30
+MAX_SHARE = 0.3
+"""Largest part of the time that bringing streamed text to the screen may take; beyond it frames come later."""
+
+DeltaKind = Literal["text", "reasoning"]
+
+
+class Hit(NamedTuple):
+    """A match of a search: the index of its block, and its number among the block's matches from 0."""
+
+    block: int
+    number: int
+
+
+class Transcript(DocumentView):
+    """A conversation that grows; all texts given to it are foreign and shown letter for letter."""
+
+    def __init__(
+        self,
+        *,
+        theme: Theme = DARK,
+        role: str = "direct",
+        frames_per_second: float = MAX_FRAMES_PER_SECOND,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(theme=theme, id=id, classes=classes)
+        self._palette = _palette(role)
+        self._frame = 1 / frames_per_second
+        self._wait = self._frame
+        self._last_flush = 0.0
+        self._timer: Timer | None = None
+        self._pending: list[tuple[DeltaKind, str]] = []
+        self._live: LiveAnswer | None = None
+        self._cards: dict[str, ToolCard] = {}
+
+    # A turn
+
+    def set_role(self, role: str) -> None:
+        """Use a role's colour for what comes next."""
+        self._palette = _palette(role)
+
+    def add_user(self, text: str) -> None:
+        """Show what the person sent, and go to the end."""
+        self._add(Prompt(text, self._palette))
+        self.follow()
+
+    def start_assistant(self, role: str) -> None:
+        """Begin an answer of a role; the one before, if it still streams, ends."""
+        self.end_assistant()
+        self.set_role(role)
+        self._live = LiveAnswer(self.document, self._palette)
+
+    def append_text(self, delta: str) -> None:
+        """Add streamed text to the answer; it shows with the next frame."""
+        self._pending.append(("text", delta))
+        self._schedule()
+
+    def append_reasoning(self, delta: str) -> None:
+        """Add streamed reasoning to the answer; it shows with the next frame."""
+        self._pending.append(("reasoning", delta))
+        self._schedule()
+
+    def discard_live(self) -> None:
+        """Take away what was streamed since `start_assistant`: the request is made again."""
+        self._pending.clear()
+        if self._live is not None:
+            self._live.discard()
+            self._live = LiveAnswer(self.document, self._palette)
+            self._settle_place()
+        self._schedule()
+
+    def end_assistant(self, *, interrupted: bool = False) -> None:
+        """End the answer; `interrupted` marks that its stream broke off."""
+        self._write_pending()
+        if self._live is not None:
+            self._live.finish(interrupted=interrupted)
+            self._live = None
+        self._schedule()
+
+    def start_tool(self, call_id: str, name: str, arguments: str) -> None:
+        """Show that a call runs; `arguments` is the JSON text that the model sent."""
+        self._write_pending()
+        card = self._cards[call_id] = card_after(self.document.blocks, name, arguments, self._palette)
+        self._add(card)
+
+    def tool_output(self, call_id: str, text: str) -> None:
+        """Show what a running call has put out so far (its end suffices), without escape sequences."""
+        card = self._cards.get(call_id)
+        if card is not None:
+            card.show_output(text)
+            self._changed(card)
+
+    def end_tool(self, call_id: str, result: ToolResult) -> None:
+        """Show how a call ended; the result of an unknown call is ignored."""
+        card = self._cards.pop(call_id, None)
+        if card is not None:
+            card.end(result)
+            self._changed(card)
+
+    def add_notice(self, level: NoticeLevel, text: str) -> None:
+        """Show something that the person should know."""
+        self._add(Notice(level, text, self._palette))
+
+    def add_plain(self, text: str) -> None:
+        """Show text as it stands, such as the output of a slash command."""
+        for index, part in enumerate(split_plain(text.strip("\n"))):
+            self._add(Plain(part, self._palette, has_gap=index == 0))
+
+    # A conversation
+
+    def load(self, messages: Sequence[Message]) -> None:
+        """Show a stored conversation instead of what is there, and go to its end."""
+        self._reset()
+        self.document.extend(blocks_of(messages, self._palette))
+        self.follow()
+
+    def clear(self) -> None:
+        """Take everything away."""
+        self._reset()
+        self.follow()
+
+    def flush(self) -> None:
+        """Bring everything that waits for the next frame to the screen now."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        started = perf_counter()
+        self._write_pending()
+        self.sync()
+        self._last_flush = perf_counter()
+        self._wait = max(self._frame, (self._last_flush - started) / MAX_SHARE)
+
+    # Looking for something
+
+    def find(self, needle: str) -> list[Hit]:
+        """Return all matches in the sources, whatever their case, from the top down, and mark them on the screen."""
+        self.flush()
+        self._needle = needle
+        self.sync(repaint=True)
+        wanted = needle.lower()
+        if not wanted:
+            return []
+        return [
+            Hit(index, number)
+            for index, block in enumerate(self.document.blocks)
+            for number in range(block.text.lower().count(wanted))
+        ]
+
+    def clear_find(self) -> None:
+        """Mark matches no longer."""
+        self._needle = ""
+        self.sync(repaint=True)
+
+    def goto(self, hit: Hit) -> None:
+        """Show a match in the upper third of the view; a folded block that hides it is unfolded."""
+        if hit.block >= len(self.document.blocks):
+            return
+        row = self._row_of(hit)
+        block = self.document.blocks[hit.block]
+        if row is None and block.can_fold and not block.is_expanded:
+            block.is_expanded = True
+            self.document.changed(hit.block)
+            row = self._row_of(hit)
+        self.go_to(self.document.move(Place(hit.block, row or 0), -(self.page_rows // 3)))
+
+    def scroll_prompt(self, direction: int) -> None:
+        """Show the next prompt (+1) or the one before (-1) at the top of the view."""
+        prompts = [index for index, block in enumerate(self.document.blocks) if isinstance(block, Prompt)]
+        current = self._place
+        if direction > 0:
+            target = next((index for index in prompts if Place(index, 1) > current), None)
+            if target is None:
+                self.follow()
+                return
+        else:
+            target = next((index for index in reversed(prompts) if Place(index, 1) < current), None)
+        self.go_to(TOP if target is None else Place(target, 1))
+
+    # Inside
+
+    def _row_of(self, hit: Hit) -> int | None:
+        rest = hit.number
+        for row, line in enumerate(self.document.rows(hit.block)):
+            found = sum(1 for _ in occurrences(line.text, self._needle))
+            if rest < found:
+                return row
+            rest -= found
+        return None
+
+    def _add(self, block: Block) -> None:
+        self._write_pending()
+        self.document.append(block)
+        self._schedule()
+
+    def _changed(self, block: Block) -> None:
+        index = self.document.index(block)
+        if index is not None:
+            self.document.changed(index)
+            self._schedule()
+
+    def _reset(self) -> None:
+        self._pending.clear()
+        self._live = None
+        self._cards.clear()
+        self.document.clear()
+        self._place = TOP
+
+    def _settle_place(self) -> None:
+        """Keep the view inside a document that has lost blocks."""
+        if self._place.block >= len(self.document.blocks):
+            self._place = self.document.last_place()
+
+    def _write_pending(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending and self._live is None:
+            self._live = LiveAnswer(self.document, self._palette)
+        start = 0
+        while self._live is not None and start < len(pending):
+            kind = pending[start][0]
+            end = start
+            while end < len(pending) and pending[end][0] == kind:
+                end += 1
+            text = "".join(delta for _, delta in pending[start:end])
+            if kind == "text":
+                self._live.append_text(text)
+            else:
+                self._live.append_reasoning(text)
+            start = end
+
+    def _schedule(self) -> None:
+        """Let the next frame show what has changed."""
+        if self._timer is not None:
+            return
+        wait = self._last_flush + self._wait - perf_counter()
+        if not self.is_running or wait <= 0:
+            self.flush()
+        else:
+            self._timer = self.set_timer(wait, self._on_frame)
+
+    def _on_frame(self) -> None:
+        self._timer = None
+        self.flush()
+
+
+def _palette(role: str) -> str:
+    spec = ROLES.get(role)
+    return spec.palette if spec else "green"
