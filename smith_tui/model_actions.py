@@ -41,13 +41,18 @@ def _reported(action: Callable[..., int]) -> Callable[..., int]:
 
 @_reported
 def install_model(name: str | None, weights_file: Path | None) -> int:
-    """Install a model (None: the one that suits this machine, or the one of the file's size) and return the status."""
-    if weights_file is None:
-        return asyncio.run(install_in_terminal(find_model(default_model_name(name)), default_sources()))
-    path = weights_file.absolute()
-    fitting = [model for model in MODELS if model.size == size_of(path)]
-    model = fitting[0] if fitting and name is None else find_model(default_model_name(name))
-    return asyncio.run(install_in_terminal(model, named_file(path)))
+    """Install a model (see `model_to_install`) from its file or the network, and return the exit status."""
+    sources = default_sources() if weights_file is None else named_file(weights_file.absolute())
+    return asyncio.run(install_in_terminal(model_to_install(name, weights_file), sources))
+
+
+def model_to_install(name: str | None, weights_file: Path | None) -> EmbeddedModel:
+    """Return the named model, else the one that has the size of `weights_file`, else the one for this machine."""
+    if name is None and weights_file is not None:
+        for model in MODELS:
+            if model.size == size_of(weights_file):
+                return model
+    return find_model(default_model_name(name))
 
 
 @_reported

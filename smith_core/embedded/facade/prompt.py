@@ -1,0 +1,64 @@
+"""The short prompt that takes the place of ours: a small model reads a few hundred tokens, not thousands."""
+
+from collections.abc import Collection
+
+from smith_core.embedded.facade.actions import EDIT_OPERATIONS, wire_step
+from smith_core.embedded.facade.examples import examples_for
+from smith_core.embedded.facade.excerpt import file_text, result_text
+from smith_core.embedded.facade.fileview import FileView, after_edit, mentioned, parse_read
+from smith_core.embedded.facade.situation import Situation, Step
+from smith_core.text import shorten
+
+MAX_NAMED_FILES = 16
+MAX_TASK_CHARS = 4_000
+_EARLIER_TURNS = 2
+_EARLIER_CHARS = 300
+
+
+def build_messages(situation: Situation, tools: Collection[str]) -> list[dict[str, str]]:
+    """Return the messages for the model; what comes first changes least, so that its work on it can be kept."""
+    messages = opening(tools)
+    for exchange in situation.earlier[-_EARLIER_TURNS:]:
+        messages.append({"role": "user", "content": f"Task: {shorten(exchange.task, _EARLIER_CHARS)}"})
+        messages.append({"role": "assistant", "content": shorten(exchange.answer, _EARLIER_CHARS)})
+    messages.append({"role": "user", "content": _task_text(situation)})
+    for step in situation.steps:
+        messages.append({"role": "assistant", "content": wire_step(step)})
+        messages.append({"role": "user", "content": _result(step, situation.task)})
+    return messages
+
+
+def opening(tools: Collection[str]) -> list[dict[str, str]]:
+    """Return the messages that every conversation with these tools begins with."""
+    names = [name for tool in tools for name in (EDIT_OPERATIONS if tool == "edit" else (tool,))]
+    text = (
+        "You are smith, a small local coding model. Reply with one JSON action. "
+        f"Tools: {', '.join([*names, 'answer'] if 'report' not in tools else names)}. "
+        "Read a file before you talk about it or change it. Do all that the task asks, then end."
+    )
+    return [{"role": "system", "content": text}, *examples_for(tools)]
+
+
+def _task_text(situation: Situation) -> str:
+    task = situation.task.strip()
+    if len(task) > MAX_TASK_CHARS:
+        task = f"{task[:MAX_TASK_CHARS]}..."
+    named = dict.fromkeys([*mentioned(situation.listing, task), *situation.listing])
+    names = list(named)[:MAX_NAMED_FILES]
+    more = ", ..." if len(named) > len(names) else ""
+    return f"Files: {', '.join(sorted(names))}{more}\nTask: {task}" if names else f"Task: {task}"
+
+
+def _result(step: Step, task: str) -> str:
+    path = str(step.arguments.get("path") or "")
+    if step.tool == "read" and step.ok:
+        view = parse_read(path, step.result)
+        if isinstance(view, FileView):
+            return f"{path}:\n{file_text(view, task)}"
+    if step.tool == "edit" and step.ok and step.before is not None:
+        view = after_edit(step.before, step.arguments, step.result)
+        if view is not None:
+            return "done"
+    if step.tool == "write" and step.ok:
+        return "done"
+    return result_text(step.result) or "(no output)"
