@@ -93,10 +93,13 @@ class HostClient:
             raise failure("internal", "client_closed", "the model client is closed already", origin="llm")
         if self._link is not None and self._link.is_open:
             return self._link
-        if self._host is None:
-            self._host = start_host_process()
-        elif self._link is not None:
-            self._host = self._host.start_again()
+        try:
+            if self._host is None:
+                self._host = start_host_process()
+            elif self._link is not None:
+                self._host = self._host.start_again()
+        except OSError as error:
+            raise AgentFailure(fault("host_died", Target(model=""), detail=f"cannot be started: {error}")) from error
         self._link = link = _Link(self._host)
         await link.open()
         return link

@@ -1,13 +1,14 @@
 """What the app and the model host say to each other: msgpack frames, each behind its length in four bytes."""
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from smith_core.errors import AgentError
 from smith_core.frozen import encode_hook
 from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, Timeouts
+from smith_core.text import clean_text
 
 LENGTH_BYTES: Final = 4
 MAX_FRAME_BYTES: Final = 512 * 1024 * 1024
@@ -74,9 +75,20 @@ to_app_decoder: Final[msgspec.msgpack.Decoder[ToApp]] = msgspec.msgpack.Decoder(
 
 
 def encode_frame(frame: Frame) -> bytes:
-    """Return a frame as it goes over the socket."""
-    body = _encoder.encode(frame)
+    """Return a frame as it goes over the socket; text that is not fit for UTF-8 is cleaned on the way."""
+    try:
+        body = _encoder.encode(frame)
+    except UnicodeEncodeError:
+        body = _encoder.encode(_cleaned(msgspec.to_builtins(frame, enc_hook=encode_hook)))
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes | None:

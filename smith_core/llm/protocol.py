@@ -28,6 +28,14 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     api_key: str = ""
     api_key_env: str = ""
 
+    def __repr__(self) -> str:
+        """Leave the key out, for this may end up in a log or a crash report."""
+        return f"Endpoint(api_url={self.api_url!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Leave the key out of rich tracebacks too."""
+        return [("api_url", self.api_url)]
+
 
 class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as it is offered to the model; `parameters` is a JSON schema."""

@@ -183,7 +183,6 @@ async def _read_wrapper(
 def _chunk_json(chunk: Any, stream: Any) -> dict[str, Any]:
     """Return a chunk of litellm's as JSON; usage that litellm has made up itself is left out."""
     value: dict[str, Any] = chunk.model_dump(exclude_none=True, warnings=False)
-    reported = any(getattr(seen, "usage", None) is not None for seen in getattr(stream, "chunks", ()))
-    if not reported:
-        value.pop("usage", None)
+    if "usage" in value and not any(getattr(seen, "usage", None) for seen in getattr(stream, "chunks", ())):
+        del value["usage"]
     return value

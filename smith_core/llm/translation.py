@@ -21,6 +21,7 @@ _TRANSPORT_ERRORS = frozenset(
     {"ReadError", "WriteError", "CloseError", "RemoteProtocolError", "LocalProtocolError", "NetworkError"}
 )
 _ADDRESS_ERRORS = frozenset({"UnsupportedProtocol", "InvalidURL"})
+_ANSWER_ERRORS = {"DecodingError": "a badly compressed body", "TooManyRedirects": "with redirects in a circle"}
 _MISSING_KEY = re.compile(r"missing credentials|missing \w+ api key|api_key client option must be set", re.IGNORECASE)
 _NO_PROVIDER = re.compile(r"llm provider not provided|unmapped llm provider", re.IGNORECASE)
 
@@ -41,6 +42,8 @@ def translate(error: BaseException, target: Target, timeouts: Timeouts, *, in_st
             return fault("stream_cut", target, detail=detail, cause=cause)
         if name in _ADDRESS_ERRORS:
             return fault("bad_address", target, detail=_reason(chain), cause=cause)
+        if name in _ANSWER_ERRORS:
+            return fault("bad_answer", target, detail=_ANSWER_ERRORS[name], cause=cause)
     return _from_answer(chain, target, cause, in_stream=in_stream)
 
 

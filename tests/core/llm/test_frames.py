@@ -81,6 +81,19 @@ def test_frozen_schemas_can_be_sent() -> None:
     assert decoded.request.tools[0].parameters == {"type": "object", "required": ["a"]}
 
 
+def test_b04_text_that_is_not_fit_for_utf_8_does_not_stop_a_request() -> None:
+    messages = (Message(role="user", content="a\ud83d"), Message(role="user", content="\ud83d\ude00"))
+    frame = StartStream(7, ModelRequest(model="m", messages=messages, tools=REQUEST.tools, endpoint=REQUEST.endpoint))
+    decoded: Any = to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:])
+    assert [message.content for message in decoded.request.messages] == ["a\ufffd", "😀"]
+    assert decoded.id == 7 and decoded.request.tools == REQUEST.tools and decoded.request.endpoint == REQUEST.endpoint
+
+
+def test_b27_an_endpoint_shows_its_key_to_nobody() -> None:
+    endpoint = Endpoint(api_url="http://x", api_key="SECRET123")
+    assert "SECRET" not in f"{endpoint!r} {endpoint} {REQUEST!r} {list(endpoint.__rich_repr__())}"
+
+
 async def test_frames_are_read_one_by_one_whatever_the_pieces() -> None:
     reader = asyncio.StreamReader()
     data = encode_frame(Cancel(1)) + encode_frame(Cancel(2))

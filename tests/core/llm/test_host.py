@@ -13,7 +13,9 @@ import psutil
 import pytest
 import pytest_asyncio
 
+from smith_core.cancel import new_root
 from smith_core.errors import AgentFailure
+from smith_core.events import AnyEvent, OutputDiscarded, TextDelta
 from smith_core.llm.client import HostClient, start_host_process
 from smith_core.llm.protocol import (
     AnyStreamPart,
@@ -24,9 +26,10 @@ from smith_core.llm.protocol import (
     StreamText,
     Timeouts,
 )
+from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
 from smith_core.messages import Message, ToolCall
 from tests.support.model_server import ModelServer
-from tests.support.model_steps import Call, Cut, Finish, Stall, Text, Usage, call_tools, http_error, say
+from tests.support.model_steps import Call, Cut, Finish, Reasoning, Stall, Text, Usage, call_tools, http_error, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 KEY = "sk-test-SECRET123"
@@ -43,6 +46,7 @@ class Hosted:
         self.log_path = log_path
         self.folder = folder
         self.contacts = contacts
+        self.once: list[Any] = []
 
     def request(self, text: str = "hello", **fields: Any) -> ModelRequest:
         endpoint = Endpoint(api_url=self.server.url, api_key=KEY)
@@ -63,9 +67,8 @@ class Hosted:
         return child
 
 
-def answer_by_text(request: dict[str, Any]) -> Any:
+def answer_by_text(text: str) -> Any:
     """Answer as the request's text asks; `slow N` streams N words at 100 a second."""
-    text = request["messages"][-1]["content"]
     words = text.split()
     if words[0] == "slow":
         return say(f"{words[1]} " * int(words[1]), size=len(words[1]) + 1, rate=100)
@@ -81,6 +84,10 @@ def answer_by_text(request: dict[str, Any]) -> Any:
         "calls": call_tools(("read", {"path": "a"}), ("read", {"path": "b"}), order="interleaved"),
         "burst": [Text("x" * 5000, size=1), Finish(), Usage()],
         "refuse": http_error(401, "Incorrect API key", echo_key=True),
+        "empty": [Finish(), Usage()],
+        "blanks": [Text("  \n"), Finish(), Usage()],
+        "reasoning only": [Reasoning("hm"), Finish(), Usage()],
+        "done only": [],
         "wait": http_error(429, "slow down", headers={"Retry-After": "3"}),
     }[text]
 
@@ -109,8 +116,14 @@ async def hosted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Host
         patch.chdir(folder)
         process = start_host_process(("LLM_API_KEY", "OTHER_KEY"), log_path)
     client = HostClient(process)
-    async with proxy, ModelServer(answer_by_text, strict=True) as server:
-        yield Hosted(client, server, log_path, folder, contacts)
+
+    def script(request: dict[str, Any]) -> Any:
+        text = request["messages"][-1]["content"]
+        return hosted.once.pop(0) if text == "once" else answer_by_text(text)
+
+    async with proxy, ModelServer(script, strict=True) as server:
+        hosted = Hosted(client, server, log_path, folder, contacts)
+        yield hosted
     await client.aclose()
 
 
@@ -188,6 +201,48 @@ async def test_b06_what_came_before_a_cut_arrives_and_a_half_call_does_not(hoste
     with pytest.raises(AgentFailure):
         async for part in hosted.client.stream(hosted.request("half a call")):
             assert not isinstance(part, StreamDone)
+
+
+class Turn:
+    """One round of the model as the turn makes it, with quick waits."""
+
+    def __init__(self, hosted: Hosted, *, retry_after_output: bool = False) -> None:
+        self.hosted = hosted
+        self.events: list[AnyEvent] = []
+        self.policy = RetryPolicy(
+            transport_waits_ms=(1.0,), empty_waits_ms=(1.0,), retry_after_output=retry_after_output
+        )
+
+    async def run(self, text: str) -> CompletionOutcome:
+        request = self.hosted.request(text)
+        token = new_root()
+        return await request_completion(
+            self.hosted.client, request, self.policy, token, self.events.append, "turn-1", jitter=lambda: 0.0
+        )
+
+
+@pytest.mark.parametrize("text", ["empty", "blanks", "reasoning only", "done only"])
+async def test_b05_empty_answers_cost_three_calls_and_end_in_an_error(text: str, hosted: Hosted) -> None:
+    before = len(hosted.server.requests)
+    outcome = await Turn(hosted).run(text)
+    assert outcome.error is not None and outcome.error.code == "empty_response"
+    assert len(hosted.server.requests) - before == 3
+
+
+@pytest.mark.parametrize(("retry_after_output", "calls"), [(False, 1), (True, 2)])
+async def test_b06_a_reset_in_mid_answer(retry_after_output: bool, calls: int, hosted: Hosted) -> None:
+    before = len(hosted.server.requests)
+    hosted.once = [[Text("The answer "), Text("is "), Cut("rst")], say("The answer is 42.", size=3)]
+    turn = Turn(hosted, retry_after_output=retry_after_output)
+    outcome = await turn.run("once")
+    assert len(hosted.server.requests) - before == calls
+    if retry_after_output:
+        assert outcome.completion is not None and outcome.completion.text == "The answer is 42."
+        shown = turn.events[turn.events.index(OutputDiscarded()) :]
+        assert "".join(event.text for event in shown if isinstance(event, TextDelta)) == "The answer is 42."
+    else:
+        assert outcome.error is not None and outcome.error.kind == "transport"
+        assert outcome.partial_text == "The answer is "
 
 
 async def test_errors_cross_the_socket_whole(hosted: Hosted) -> None:

@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from smith_core.errors import AgentError, AgentFailure
 from smith_core.llm import provider
-from smith_core.llm.coalescer import merge
 from smith_core.llm.protocol import (
     AnyStreamPart,
     Completion,
     Endpoint,
-    ModelRequest,
-    StreamText,
     Timeouts,
     ToolDefinition,
 )
@@ -25,7 +21,6 @@ from tests.support.model_steps import (
     Answer,
     Call,
     Calls,
-    Chunk,
     Cut,
     Delta,
     End,
@@ -39,69 +34,16 @@ from tests.support.model_steps import (
     StreamError,
     Text,
     Usage,
-    Wait,
     call_tools,
     http_error,
     say,
 )
+from tests.support.provider_calls import KEY, Endpointed, Played
 
 # litellm's and pydantic's own complaints about each other.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 
-KEY = "sk-test-SECRET123"
-LIMITS = Timeouts(timeout=5.0, connect_timeout=1.0, send_timeout=1.0, recv_timeout=0.4, stream_stall_timeout=0.4)
 TOOLS = (ToolDefinition(name="read", description="d", parameters={"type": "object", "properties": {}}),)
-
-
-class Played:
-    """What one call gave: its parts (neighbours joined), and the completion or the error."""
-
-    def __init__(self, parts: list[AnyStreamPart], result: Completion | AgentError) -> None:
-        self.parts = merge(parts)
-        self.result = result
-
-    @property
-    def completion(self) -> Completion:
-        assert isinstance(self.result, Completion), self.result
-        return self.result
-
-    @property
-    def error(self) -> AgentError:
-        assert isinstance(self.result, AgentError), self.result
-        return self.result
-
-    @property
-    def text(self) -> str:
-        return "".join(part.text for part in self.parts if isinstance(part, StreamText))
-
-    @property
-    def calls(self) -> list[tuple[str, str]]:
-        return [(call.name, call.arguments) for call in self.completion.tool_calls]
-
-
-class Endpointed:
-    """A model server and calls to it."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-
-    def request(self, **fields: Any) -> ModelRequest:
-        values: dict[str, Any] = {
-            "model": "m1",
-            "messages": (Message(role="user", content="hello"),),
-            "endpoint": Endpoint(api_url=self.server.url, api_key=KEY),
-            "timeouts": LIMITS,
-        }
-        return ModelRequest(**{**values, **fields})
-
-    async def play(self, answer: Answer, *, use_wrapper: bool = False, **fields: Any) -> Played:
-        self.server.push(answer)
-        parts: list[AnyStreamPart] = []
-        try:
-            completion = await provider.complete(self.request(**fields), parts.extend, use_wrapper=use_wrapper)
-            return Played(parts, completion)
-        except AgentFailure as failure:
-            return Played(parts, failure.error)
 
 
 @pytest.fixture
@@ -229,98 +171,6 @@ async def test_usage_is_as_reported_or_marked(endpoint: Endpointed) -> None:
     assert usage.estimated and usage.output_tokens == 10
 
 
-@pytest.mark.parametrize(
-    ("answer", "code", "limit"),
-    [
-        ([Stall()], "timeout_first_byte", 0.4),
-        ([Headers(), Stall()], "timeout_first_byte", 0.4),
-        ([Headers(), Ping(100, every=0.05)], "timeout_first_byte", 0.4),
-        ([Text("a"), Stall()], "stream_stalled", 0.4),
-        ([Text("a"), Ping(100, every=0.05), Stall()], "stream_stalled", 0.4),
-        ([Text("a"), *[Chunk({"choices": []}), Wait(0.05)] * 40], "stream_stalled", 0.4),
-        ([Text("word " * 100, size=5, rate=10)], "timeout_total", 0.9),
-    ],
-    ids=["headers", "first byte", "pings first", "stall", "stall with pings", "stall with empty chunks", "total"],
-)
-async def test_limits(answer: Answer, code: str, limit: float, endpoint: Endpointed) -> None:
-    limits = Timeouts(timeout=0.9, recv_timeout=0.4, stream_stall_timeout=0.4)
-    started = time.perf_counter()
-    played = await endpoint.play(answer, timeouts=limits)
-    took = time.perf_counter() - started
-    assert (played.error.kind, played.error.code, played.error.retryable) == ("transport", code, True)
-    assert limit - 0.01 <= took < limit + 0.35
-    assert f"{limit:g} s" in played.error.message
-    async with asyncio.timeout(1):
-        await endpoint.server.requests[0].client_gone.wait()
-
-
-async def test_pings_and_a_slow_start_do_no_harm_within_the_limits(endpoint: Endpointed) -> None:
-    answer = [Wait(0.2), Headers(), Ping(5, every=0.04), Text("a"), Wait(0.3), Text("b"), Wait(0.3), Finish(), Usage()]
-    assert (await endpoint.play(answer)).completion.text == "ab"
-
-
-async def test_a_server_that_does_not_take_the_request(endpoint: Endpointed) -> None:
-    async def never_read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.transport.pause_reading()  # type: ignore[attr-defined]
-
-    server = await asyncio.start_server(never_read, "127.0.0.1", 0, limit=1)
-    async with server:
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        played = await endpoint.play(
-            "never",
-            endpoint=Endpoint(api_url=address),
-            messages=(Message(role="user", content="x" * 10_000_000),),
-            timeouts=Timeouts(send_timeout=0.3, recv_timeout=5),
-        )
-    assert played.error.code == "timeout_send"
-
-
-@pytest.mark.parametrize(
-    ("address", "code"),
-    [
-        ("http://127.0.0.1:9/v1", "connect_failed"),
-        ("http://no-such-host.invalid/v1", "connect_failed"),
-        ("127.0.0.1:8080/v1", "bad_address"),
-        ("ftp://127.0.0.1/v1", "bad_address"),
-        ("nonsense", "bad_address"),
-        ("http://", "bad_address"),
-    ],
-)
-async def test_addresses_that_lead_nowhere(address: str, code: str, endpoint: Endpointed) -> None:
-    played = await endpoint.play("never", endpoint=Endpoint(api_url=address, api_key=KEY))
-    assert played.error.code == code and "api_url" in played.error.message
-    assert endpoint.server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "code"),
-    [
-        (Status(200, "<!doctype html><title>Login</title>", content_type="text/html"), "bad_answer"),
-        (Status(200, "<html>login</html>", content_type="text/event-stream"), "bad_answer"),
-        (Status(200, "all is well"), "bad_answer"),
-        (Status(200, {"status": "ok"}), "bad_answer"),
-        (Status(200, [1]), "bad_answer"),
-        (Status(200, ""), "stream_cut"),
-        ([Raw("hello this is not sse\n\n"), End()], "bad_answer"),
-        ([Raw('{"choices":[]}\n{"choices":[]}\n'), End()], "bad_answer"),
-        ([Raw("data: 5\n\n")], "bad_answer"),
-        ([Raw('data: {"type":"message_start","message":{}}\n\n')], "bad_answer"),
-        ([Raw(b"data: \xff\xfe\n\n")], "bad_answer"),
-        (Status(200, {"error": {"message": "busy", "code": 503}}), "server_error"),
-        (Status(200, {"error": "model not loaded"}), "server_error"),
-        ([Raw('event: error\ndata: {"message":"rate limited","type":"rate_limit_error"}\n\n')], "rate_limited"),
-        ([Raw('error: {"code":400,"message":"x","type":"exceed_context_size_error"}\n\n')], "context_too_long"),
-        ([Text("a"), Chunk({"choices": [{"delta": {}, "finish_reason": "error"}]})], "server_error"),
-        ([Text("a"), Chunk({"error": {"code": 429, "message": "x"}, "choices": [{"delta": {}}]})], "rate_limited"),
-        ([Headers(), End()], "stream_cut"),
-    ],
-)
-async def test_answers_that_are_none(answer: Answer, code: str, endpoint: Endpointed) -> None:
-    played = await endpoint.play(answer)
-    assert played.error.code == code
-    assert played.error.message.isprintable() and len(played.error.message) < 600
-
-
 async def test_a_plain_json_completion_is_an_answer(endpoint: Endpointed) -> None:
     message = {"role": "assistant", "content": "hey", "tool_calls": [{"id": "c1", "function": {"name": "read"}}]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
@@ -333,41 +183,6 @@ async def test_a_plain_json_completion_is_an_answer(endpoint: Endpointed) -> Non
 async def test_nothing_at_all_is_an_empty_answer(endpoint: Endpointed) -> None:
     completion = (await endpoint.play([])).completion
     assert (completion.text, completion.tool_calls, completion.finish_reason) == ("", (), "stop")
-
-
-@pytest.mark.parametrize(
-    ("answer", "code", "status"),
-    [
-        (http_error(408, "x"), "server_error", 408),
-        (http_error(409, "x"), "server_error", 409),
-        (http_error(413, "x"), "too_large", 413),
-        (http_error(422, "x"), "bad_request", 422),
-        (http_error(425, "x"), "server_error", 425),
-        (http_error(503, "x", headers={"retry-after": "7"}), "server_error", 503),
-    ],
-)
-async def test_statuses(answer: Answer, code: str, status: int, endpoint: Endpointed) -> None:
-    played = await endpoint.play(answer)
-    assert (played.error.code, played.error.data["status"]) == (code, status)
-    assert len(endpoint.server.requests) == 1, "nobody but the turn layer retries"
-
-
-async def test_retry_after_is_handed_on_and_not_waited_for(endpoint: Endpointed) -> None:
-    started = time.perf_counter()
-    played = await endpoint.play(http_error(429, "slow down", headers={"Retry-After": "20"}))
-    assert played.error.data == {"status": 429, "retry_after_s": 20.0}
-    assert time.perf_counter() - started < 1 and len(endpoint.server.requests) == 1
-
-
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
-async def test_b27_a_server_that_repeats_the_key(status: int, endpoint: Endpointed) -> None:
-    answer = Status(status, {"error": {"message": f"bad key {KEY}, Bearer {KEY}"}}, echo_key=True)
-    played = await endpoint.play(answer)
-    assert endpoint.server.requests[0].key == KEY
-    text = repr(played.error)
-    assert "SECRET" not in text and "sk-test" not in text
-    inside = await endpoint.play([Text("a"), StreamError({"message": f"bad key {KEY}"})])
-    assert "SECRET" not in repr(inside.error)
 
 
 @pytest.mark.parametrize(
