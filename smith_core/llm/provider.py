@@ -53,7 +53,7 @@ async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: boo
     target = Target(model=request.model, endpoint=request.endpoint)
     assembler = DeltaAssembler()
     try:
-        async with asyncio.timeout(request.timeouts.timeout):
+        async with asyncio.timeout(request.timeouts.timeout) as whole:
             _use_own_http_client()
             stream = await _open(request, target)
             response = None if use_wrapper else _raw_response(stream)
@@ -62,7 +62,10 @@ async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: boo
             else:
                 await _read_wrapper(stream, request, target, assembler, on_parts)
     except TimeoutError:
-        raise AgentFailure(timeout_fault("timeout_total", target, request.timeouts)) from None
+        if not whole.expired():
+            raise
+        if not assembler.finish_reason:
+            raise AgentFailure(timeout_fault("timeout_total", target, request.timeouts)) from None
     return assembler.completion(request_chars(request))
 
 

@@ -75,7 +75,7 @@ class StreamBody:
 
     async def _read_pieces(self, pieces: AsyncIterator[bytes], silence: asyncio.Timeout) -> None:
         clock = asyncio.get_running_loop().time
-        armed_at = clock()
+        armed_at = float("-inf")
         async for data in pieces:
             events = self._reader.feed(data)
             if self._reader.kind == "document" and self._reader.document.lstrip().startswith(b"<"):
@@ -83,6 +83,7 @@ class StreamBody:
             if self._take(events):
                 limit = self._silence_limit()
                 slack = limit * _REARM_SHARE
+                # Arming a timer for every token would cost more than reading it.
                 if clock() - armed_at > slack or self._assembler.finish_reason:
                     armed_at = clock()
                     silence.reschedule(armed_at + limit + slack)

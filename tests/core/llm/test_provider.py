@@ -195,6 +195,8 @@ async def test_nothing_at_all_is_an_empty_answer(endpoint: Endpointed) -> None:
         "gpt-5-codex",
         "o1-pro",
         "ollama/llama3",
+        "/models/local.gguf",
+        "mistral-large-latest",
         "a b/ü",
         "x" * 300,
     ],
