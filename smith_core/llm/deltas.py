@@ -7,6 +7,7 @@ A chunk is a decoded JSON object of the OpenAI chat-completions stream:
 from collections.abc import Mapping
 from typing import Any
 
+from smith_core.llm.json_values import whole_number
 from smith_core.llm.protocol import AnyStreamPart, Completion, StreamReasoning, StreamText, StreamToolProgress
 from smith_core.llm.tool_calls import CallAssembler
 from smith_core.messages import Usage
@@ -183,9 +184,8 @@ def read_usage(usage: Mapping[str, Any] | None) -> Usage | None:
 
 def _count(table: Any, *names: str) -> int:
     for name in names:
-        value = table.get(name) if isinstance(table, Mapping) else None
-        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            return int(value)
+        if number := whole_number(table.get(name) if isinstance(table, Mapping) else None):
+            return number
     return 0
 
 

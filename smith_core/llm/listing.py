@@ -6,6 +6,7 @@ from typing import Any
 
 from smith_core.errors import AgentFailure
 from smith_core.llm.faults import Target, fault, timeout_fault
+from smith_core.llm.json_values import whole_number
 from smith_core.llm.keys import NO_KEY
 from smith_core.llm.protocol import Endpoint, ModelInfo, Timeouts
 from smith_core.llm.refusals import refusal
@@ -127,8 +128,6 @@ def _first_size(entry: Mapping[str, Any], paths: Iterable[str]) -> int | None:
         value: Any = entry
         for name in path.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        if isinstance(value, str) and value.isdecimal():
-            value = int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**12:
-            return int(value)
+        if number := whole_number(value):
+            return number
     return None

@@ -10,6 +10,7 @@ import msgspec
 
 from smith_core.errors import AgentError
 from smith_core.llm.faults import Target, fault
+from smith_core.llm.json_values import whole_number
 
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens"
@@ -123,8 +124,7 @@ def error_inside(value: Mapping[str, Any], target: Target) -> AgentError:
 def _status_of(error: Mapping[str, Any], code: str) -> int:
     """Return the HTTP status that an error object stands for: as it says itself, or by its type; else 500."""
     for field in ("code", "status", "status_code"):
-        value = error.get(field)
-        number = int(value) if isinstance(value, int | float) or (isinstance(value, str) and value.isdecimal()) else 0
+        number = whole_number(error.get(field)) or 0
         if 400 <= number < 600:
             return number
     words = f"{code} {error.get('type', '')}".lower()

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from smith_core.ids import new_id
+from smith_core.llm.json_values import whole_number
 from smith_core.messages import ToolCall
 from smith_core.text import clean_text
 
@@ -79,7 +80,7 @@ class CallAssembler:
         name = function.get("name")
         name = clean_text(name) if isinstance(name, str) else ""
         arguments = _argument_text(function.get("arguments"))
-        call_id, index = _read_id(fragment.get("id")), _read_index(fragment.get("index"))
+        call_id, index = _read_id(fragment.get("id")), whole_number(fragment.get("index"))
         slot = self._find(call_id, index, name, arguments) or self._open(index, call_id)
         slot.call_id = slot.call_id or call_id
         slot.add_name(name)
@@ -148,12 +149,6 @@ def _begins_anew(slot: _Slot, call_id: str, index: int | None, name: str, argume
 
 def _read_id(value: Any) -> str:
     return clean_text(str(value)).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-
-
-def _read_index(value: Any) -> int | None:
-    if isinstance(value, str) and value.isdecimal():
-        return int(value)
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _argument_text(value: Any) -> str:

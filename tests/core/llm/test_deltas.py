@@ -381,6 +381,15 @@ def test_no_shape_of_chunk_breaks_the_assembler(value: dict[str, Any]) -> None:
     json.dumps(assembler.completion().text, ensure_ascii=False).encode("utf-8")
 
 
+@pytest.mark.parametrize("number", [float("inf"), float("nan"), -1, 10**30, "9" * 5000, True, "²", 1.5])
+def test_no_number_breaks_the_assembler(number: Any) -> None:
+    assembler = DeltaAssembler()
+    assembler.feed({"choices": [{"delta": fragment('{"path":"a.txt"}', index=number, id="c1", name="read")}]})
+    assembler.feed({"choices": [], "usage": {"prompt_tokens": number, "completion_tokens": number}})
+    completion = assembler.completion()
+    assert [call.name for call in completion.tool_calls] == ["read"] and completion.usage.input_tokens >= 0
+
+
 def test_other_choices_than_the_first_are_passed_over() -> None:
     assembler = DeltaAssembler()
     assembler.feed({"choices": [{"index": 0, "delta": {"content": "a"}}, {"index": 1, "delta": {"content": "b"}}]})
