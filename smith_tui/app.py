@@ -6,12 +6,14 @@ import signal
 import sys
 import time
 import traceback
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
 
 from smith_core.command_table import Command
+from smith_core.events import AnyEvent, SessionChanged
 from smith_core.paths import ensure_private_dir, state_dir
 from smith_core.process import kill_all_running
 from smith_core.roles import ROLES
@@ -19,6 +21,7 @@ from smith_core.runtime import Runtime
 from smith_tui.bootstrap import Engine
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.palette import SlashCommands
+from smith_tui.paste_parser import use_paste_parser
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.theme import THEMES, textual_theme
 
@@ -42,7 +45,9 @@ class SmithApp(App[None]):
         self.runtime = runtime
         self.engine = engine
         config = runtime.services.config.effective
-        self.actions, problems = resolve_keys(config.keys)
+        actions, problems = resolve_keys(config.keys)
+        # Keys of panes that cannot be open yet would only mislead.
+        self.actions = tuple(action for action in actions if action.scope != "children")
         self._notices = [engine.config_message] if engine and engine.config_message else []
         self._notices += problems
         self._last_cancel = 0.0
@@ -57,12 +62,19 @@ class SmithApp(App[None]):
         palette = ROLES[self.runtime.session.active_role].palette
         self.theme = f"smith-{config.ui.theme}-{palette}"
 
+    def _session_changed(self, event: AnyEvent) -> None:
+        if isinstance(event, SessionChanged):
+            before = self.theme
+            self._choose_theme()
+            if self.theme != before:
+                self.chat.wear_theme()
+
     def on_mount(self) -> None:
         """Bind the keys, open the main screen, and take the signals."""
         for binding in app_bindings(self.actions):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
-        self.runtime.services.ui.on_event(lambda event: self._choose_theme())
+        self.runtime.services.ui.on_event(self._session_changed)
         self.chat = ChatScreen(self.runtime, self.actions, self._notices)
         self.push_screen(self.chat)
         self._take_signals()
@@ -78,7 +90,7 @@ class SmithApp(App[None]):
     def _take_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, lambda number=number: self.exit(return_code=128 + number))
+            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
         # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
         signal.signal(signal.SIGHUP, _hang_up)
 
@@ -135,8 +147,9 @@ class SmithApp(App[None]):
         if isinstance(self.screen, ConversationScreen):
             self.pop_screen()
         elif self.screen is self.chat:
-            session = self.runtime.session
-            self.push_screen(ConversationScreen(self.runtime.services.conversation.messages, session.active_role))
+            theme = THEMES[self.runtime.services.config.effective.ui.theme]
+            messages = self.runtime.services.conversation.messages
+            self.push_screen(ConversationScreen(messages, self.runtime.session.active_role, theme))
 
     def action_inspect_view(self) -> None:
         """Look at each message."""
@@ -158,8 +171,8 @@ class SmithApp(App[None]):
 
 def run_app(engine: Engine) -> int:
     """Run the app until it ends; return the exit status."""
-    runtime = engine.open_runtime()
-    app = SmithApp(runtime, engine)
+    use_paste_parser()
+    app = SmithApp(engine.open_runtime(), engine)
     app.run()
     kill_all_running()
     if app.crash is not None:

@@ -2,6 +2,7 @@
 
 import json
 
+from smith_core.ansi import clean_output
 from smith_core.events import (
     AnyEvent,
     CommandOutput,
@@ -25,11 +26,15 @@ from smith_core.messages import Message, ToolResult, TurnResult
 from smith_core.roles import ROLES
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.status_bar import StatusBar
+from smith_tui.widgets.status_line import Activity
 from smith_tui.widgets.tool_calls import CallState
 from smith_tui.widgets.tool_output import ToolOutputPane
 
 SUMMARY_ARGUMENTS = ("command", "path", "pattern", "query", "url", "subcommand", "key", "task", "id")
 """The argument that says most of a call, in the order in which they are tried."""
+
+TAIL_BYTES = 2000
+"""How much of a running command's output its card in the transcript looks at."""
 
 
 class Presenter:
@@ -40,7 +45,8 @@ class Presenter:
         self.output = output
         self.status = status
         self._streaming = False
-        self._live_output: set[str] = set()
+        self._role = "direct"
+        self._output_tails: dict[str, bytes] = {}
 
     def show(self, event: AnyEvent) -> None:  # noqa: C901, PLR0912 - one flat case for each event
         """Show one event."""
@@ -54,8 +60,7 @@ class Presenter:
             case ToolCallProgress(name=name):
                 self.status.change(activity="tool", tool_name=name)
             case ToolOutput(call_id=call_id, chunk=chunk):
-                self._live_output.add(call_id)
-                self.output.feed(call_id, chunk)
+                self._tool_output(call_id, chunk)
             case ToolStarted(call_id=call_id, name=name, arguments=arguments):
                 self._tool_started(call_id, name, arguments)
             case ToolEnded(result=result):
@@ -81,6 +86,7 @@ class Presenter:
             case SessionChanged(role=role, model=model, cleared=cleared):
                 self._session_changed(role, model, cleared)
             case TurnStarted(role=role, text=text):
+                self._role = role
                 self.status.start_turn()
                 self.transcript.set_role(role)
                 self.transcript.add_user(text)
@@ -89,10 +95,10 @@ class Presenter:
             case _:
                 pass
 
-    def _begin_answer(self, activity: str) -> None:
+    def _begin_answer(self, activity: Activity) -> None:
         if not self._streaming:
             self._streaming = True
-            self.transcript.start_assistant()
+            self.transcript.start_assistant(self._role)
         self.status.change(activity=activity)
 
     def _message_added(self, message: Message) -> None:
@@ -109,16 +115,20 @@ class Presenter:
     def _tool_started(self, call_id: str, name: str, arguments: str) -> None:
         summary = summarize(arguments)
         self.status.change(activity="tool", tool_name=name)
-        self.transcript.start_tool(call_id, name, summary)
+        self.transcript.start_tool(call_id, name, arguments)
         self.output.start_call(call_id, name, summary)
+
+    def _tool_output(self, call_id: str, chunk: bytes) -> None:
+        tail = self._output_tails[call_id] = (self._output_tails.get(call_id, b"") + chunk)[-TAIL_BYTES:]
+        self.output.feed(call_id, chunk)
+        self.transcript.tool_output(call_id, clean_output(tail))
 
     def _tool_ended(self, result: ToolResult) -> None:
         state: CallState = "cancelled" if result.cancelled else "ok" if result.ok else "error"
-        self.transcript.end_tool(result)
-        if result.call_id not in self._live_output:
+        self.transcript.end_tool(result.call_id, result)
+        if self._output_tails.pop(result.call_id, None) is None:
             diff = result.metadata.diff
             self.output.set_text(result.call_id, diff or result.content, diff=bool(diff))
-        self._live_output.discard(result.call_id)
         self.output.end_call(result.call_id, state, result.metadata.exit_code)
         self.status.change(activity="thinking")
 

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -17,18 +17,22 @@ from smith_core.roles import ROLES
 from smith_core.runtime import Runtime
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.presenter import Presenter
-from smith_tui.transcript.view import Transcript
+from smith_tui.theme import THEMES, Theme
+from smith_tui.transcript.view import Hit, Transcript
 from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
 from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.tool_output import ToolOutputPane
 
-if TYPE_CHECKING:
-    from smith_tui.app import SmithApp
-
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
+
+WELCOME = """\
+Agent Smith reads, changes and runs code in this folder. Say what you want done, for instance:
+  fix the failing test in tests/, and say what was wrong
+  add a --verbose flag to the command line, with a test
+Enter sends, Ctrl+J begins a new line, Ctrl+C stops a turn, /help lists the commands, F1 all keys."""
 
 
 class ChatScreen(Screen[None]):
@@ -42,13 +46,23 @@ class ChatScreen(Screen[None]):
         self._waiting: deque[str] = deque()
         self._work: set[asyncio.Task[None]] = set()
         self._turn: asyncio.Task[None] | None = None
+        self._hits: list[Hit] = []
+        self._hit = 0
+
+    @property
+    def _theme(self) -> Theme:
+        return THEMES[self.runtime.services.config.effective.ui.theme]
+
+    def wear_theme(self) -> None:
+        """Show everything in the theme that the configuration names now."""
+        self.transcript.set_theme(self._theme)
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         reduced = self.runtime.services.config.effective.ui.motion == "reduced"
         with Vertical():
             with Container(id="panes"):
-                yield Transcript(id="transcript")
+                yield Transcript(theme=self._theme, id="transcript")
                 yield ToolOutputPane(actions=self._actions, id="output")
             yield FindBar(actions=self._actions, id="find")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
@@ -70,6 +84,7 @@ class ChatScreen(Screen[None]):
             folder=str(session.cwd),
             model=self.runtime.services.config.effective.default_model or session.choice.model or "",
         )
+        self.transcript.add_plain(WELCOME)
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
         self.prompt.focus()
@@ -115,8 +130,8 @@ class ChatScreen(Screen[None]):
         if self._waiting and self.app.is_running:
             self.submit(self._waiting.popleft())
 
-    def _start(self, work: "asyncio.Coroutine[None, None, None]") -> asyncio.Task[None]:
-        task = asyncio.ensure_future(work)
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._work.add(task)
         task.add_done_callback(self._finished)
         return task
@@ -159,12 +174,21 @@ class ChatScreen(Screen[None]):
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""
         if event.key in ("pageup", "pagedown") and self.prompt.has_focus:
             event.stop()
-            page = self.transcript.scroll_page_up if event.key == "pageup" else self.transcript.scroll_page_down
-            page(animate=False)
+            if event.key == "pageup":
+                self.transcript.action_page_up()
+            else:
+                self.transcript.action_page_down()
         elif event.is_printable and self.focused in (self.transcript, None):
             event.stop()
             self.prompt.focus()
             self.prompt.on_key(event)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Give the prompt what was pasted while something else had the focus."""
+        if self.focused in (self.transcript, self.output, None):
+            event.stop()
+            self.prompt.focus()
+            self.prompt.on_paste(event)
 
     # Find
 
@@ -174,22 +198,26 @@ class ChatScreen(Screen[None]):
 
     @on(FindBar.Changed)
     def _find_changed(self, message: FindBar.Changed) -> None:
-        self.find_bar.show_matches(*self.transcript.find(message.query))
+        # The newest match is what a person is most likely to look for.
+        self._hits = self.transcript.find(message.query)
+        self._show_hit(len(self._hits) - 1)
 
     @on(FindBar.Next)
     def _find_next(self) -> None:
-        self.find_bar.show_matches(*self.transcript.find_step(1))
+        self._show_hit(self._hit + 1)
 
     @on(FindBar.Previous)
     def _find_previous(self) -> None:
-        self.find_bar.show_matches(*self.transcript.find_step(-1))
+        self._show_hit(self._hit - 1)
+
+    def _show_hit(self, number: int) -> None:
+        if self._hits:
+            self._hit = number % len(self._hits)
+            self.transcript.goto(self._hits[self._hit])
+        self.find_bar.show_matches(self._hit + 1, len(self._hits))
 
     @on(FindBar.Closed)
     def _find_closed(self) -> None:
-        self.transcript.find("")
+        self._hits = []
+        self.transcript.clear_find()
         self.prompt.focus()
-
-    @property
-    def smith(self) -> "SmithApp":
-        """The app, by its own type."""
-        return cast("SmithApp", self.app)

@@ -5,9 +5,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.screen import Screen
 
 from smith_core.messages import Message
+from smith_tui.theme import Theme
 from smith_tui.transcript.view import Transcript
 
 
@@ -20,22 +22,26 @@ class ConversationScreen(Screen[None]):
         Binding("p", "jump(-1)", "Previous prompt"),
     ]
 
-    def __init__(self, messages: Sequence[Message], role: str) -> None:
+    def __init__(self, messages: Sequence[Message], role: str, theme: Theme) -> None:
         super().__init__()
         self._messages = messages
         self._role = role
+        self._theme = theme
 
     def compose(self) -> ComposeResult:
         """Fill the screen with one transcript."""
-        yield Transcript(id="history")
+        # The transcript paints its rows itself and leaves no room for a border of its own.
+        with Container(id="history"):
+            yield Transcript(theme=self._theme, role=self._role)
 
     def on_mount(self) -> None:
         """Load the messages; only what is visible is rendered."""
         transcript = self.query_one(Transcript)
         transcript.load(self._messages)
-        transcript.border_title = f"Conversation, {len(self._messages)} messages"
-        transcript.border_subtitle = "n / p next and previous prompt · Esc closes"
         transcript.focus()
+        frame = self.query_one("#history", Container)
+        frame.border_title = f"Conversation, {len(self._messages)} messages"
+        frame.border_subtitle = "n / p next and previous prompt · Esc closes"
 
     def action_jump(self, direction: int) -> None:
         """Go to the next or the previous prompt."""

@@ -6,7 +6,7 @@ from smith_tui.transcript.blocks import Block, in_gutter, inner_width
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import START, CodeWriter, LexerState, code_head, language_of
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import Line
+from smith_tui.transcript.lines import PLAIN, Line, Span
 from smith_tui.transcript.markdown import find_references, render_markdown
 from smith_tui.transcript.splitter import MAX_CODE_LINES, Piece
 
@@ -59,7 +59,12 @@ class Prose(Block):
     def rows(self, width: int, ink: Ink) -> list[Line]:
         """Return the rendered markdown."""
         lines = render_markdown(self.piece.source, inner_width(width), ink, self.answer.references, self.piece.ordinal)
-        return in_gutter(lines, width, ("◆ " if self.is_first else "  ", ink.accent))
+        return in_gutter(lines, width, _mark(self.is_first, ink))
+
+
+def _mark(is_first: bool, ink: Ink) -> Span:
+    """Return what stands in the gutter beside the first row of a block."""
+    return ("◆ ", ink.accent) if is_first else ("  ", PLAIN)
 
 
 class Code(Block):
@@ -111,7 +116,7 @@ class Code(Block):
         rows = list(grown.rows)
         if self.partial:
             rows += grown.writer.rows(self.partial, inner_width(width), ink, advance=False)
-        return in_gutter(rows, width, ("◆ " if self.is_first else "  ", ink.accent))
+        return in_gutter(rows, width, _mark(self.is_first, ink))
 
     @property
     def _language(self) -> str:

@@ -16,6 +16,8 @@ MIN_GUTTERED = 12
 MAX_PROMPT_ROWS = 30
 MAX_REASONING_ROWS = 12
 FOLDED_REASONING_ROWS = 3
+LIVE_WINDOW = 4_000
+"""Characters; of reasoning that comes in as one endless line no more than twice as many are wrapped again."""
 MAX_UNFOLDED_ROWS = 2_000
 
 NoticeLevel = Literal["info", "warning", "error"]
@@ -228,10 +230,16 @@ def split_plain(text: str, lines_each: int = 200, chars_each: int = 20_000) -> l
 
 
 def _last_lines(text: str, count: int) -> str:
-    """Return the last lines of a text, so that what comes before need not be wrapped again and again."""
+    """Return the last lines of a text, so that what comes before need not be wrapped again and again.
+
+    A very long line begins at a multiple of LIVE_WINDOW characters, so that its rows do not jump with every delta.
+    """
     start = len(text)
     for _ in range(count):
         start = text.rfind("\n", 0, max(0, start))
         if start < 0:
-            return text
-    return text[start + 1 :]
+            break
+    start += 1
+    if len(text) - start > 2 * LIVE_WINDOW:
+        start = (len(text) // LIVE_WINDOW - 1) * LIVE_WINDOW
+    return text[start:]

@@ -4,6 +4,7 @@ import json
 from typing import Literal
 
 from smith_core.messages import ToolResult
+from smith_tui.sanitize import literal
 from smith_tui.transcript.blocks import (
     MAX_UNFOLDED_ROWS,
     MIN_GUTTERED,
@@ -13,7 +14,7 @@ from smith_tui.transcript.blocks import (
     inner_width,
     plain_rows,
 )
-from smith_tui.transcript.cells import cell_width, cut_to, visible
+from smith_tui.transcript.cells import cell_width, cut_to
 from smith_tui.transcript.diffs import count_changes, parse_diff, render_diff
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import PLAIN, Line, Span, line_of
@@ -91,7 +92,7 @@ class ToolCard(Block):
 
     def _title(self, width: int, ink: Ink) -> Line:
         if self.summary is None:
-            self.summary = visible(summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]))
+            self.summary = literal(summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]))
         mark, style = {
             "running": ("●", ink.accent),
             "ok": ("✓", ink.success),
@@ -99,7 +100,7 @@ class ToolCard(Block):
             "cancelled": ("⊘", ink.muted),
         }[self.state]
         facts = self._facts(ink)
-        name = cut_to(visible(self.name).replace("\n", " "), max(1, width - 2))
+        name = cut_to(literal(self.name), max(1, width - 2))
         facts_width = sum(cell_width(text) for text, _ in facts)
         room = width - 2 - cell_width(name) - 2
         if room - facts_width - 2 < 8:
@@ -140,7 +141,8 @@ class ToolCard(Block):
     def _body(self, width: int, ink: Ink) -> list[Line]:
         bar = ("│ ", ink.rule)
         if self._result is None:
-            rows = plain_rows(self.output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if self.output else []
+            output = _end_of(self.output.strip("\n"), RUNNING_ROWS * width * 2)
+            rows = plain_rows(output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if output else []
         elif self.is_expanded:
             rows = self._arguments(width, ink) + self._output(width, ink, MAX_UNFOLDED_ROWS)
         else:

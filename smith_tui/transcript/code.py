@@ -168,15 +168,19 @@ def _lexer(language: str) -> tuple[Any, bool]:
 def _torn_delimiters(language: str) -> tuple[tuple[str, str], ...]:
     """Return the comment marks of a language whose lexer finds such a comment only when it has all its lines."""
     lexer, _ = _lexer(language)
-    torn = []
-    for opening, closing in _DELIMITERS:
-        whole = lex_from_text(lexer, f"{opening} a\n b {closing}\n", ["root"])
-        stack = ["root"]
-        lex_from_text(lexer, f"{opening} a\n", stack)
-        second_line = lex_from_text(lexer, f" b {closing}\n", stack)
-        if "\n b" in whole[0][1] and whole[0][0][:1] == ("Comment",) and second_line[0][0][:1] != ("Comment",):
-            torn.append((opening, closing))
-    return tuple(torn)
+    try:
+        return tuple(pair for pair in _DELIMITERS if _is_torn(lexer, *pair))
+    except _LEXER_FAULTS:
+        return ()
+
+
+def _is_torn(lexer: Any, opening: str, closing: str) -> bool:
+    whole = lex_from_text(lexer, f"{opening} a\n b {closing}\n", ["root"])
+    stack = ["root"]
+    lex_from_text(lexer, f"{opening} a\n", stack)
+    second_line = lex_from_text(lexer, f" b {closing}\n", stack)
+    is_comment = "\n b" in whole[0][1] and whole[0][0][:1] == ("Comment",)
+    return is_comment and second_line[0][0][:1] != ("Comment",)
 
 
 class CodeWriter:

@@ -18,6 +18,8 @@ from smith_tui.transcript.cells import index_at_cell
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.model import TOP, Document, Place, Row
 
+BAR_STEPS = 8
+"""Positions of a scroll bar's ends in one cell; it is painted again only when one of them changes."""
 MORE_BELOW = " ↓ more below · End "
 
 
@@ -56,6 +58,7 @@ class DocumentView(ScrollView, can_focus=True):
         self._is_following = True
         self._shown: list[Row] = []
         self._strips: dict[Place, tuple[object, Strip]] = {}
+        self._thumb = (0, 0)
         self._is_resizing = False
         self._needle = ""
         self._apply_theme()
@@ -119,7 +122,7 @@ class DocumentView(ScrollView, can_focus=True):
             self._strips.clear()
             self.refresh()
         elif changed:
-            self.refresh(Region(0, changed[0], self.size.width, changed[-1] - changed[0] + 1))
+            self.refresh(Region(0, changed[0], self.document.width, changed[-1] - changed[0] + 1))
 
     def _keep_equal(self, rows: list[Row]) -> list[Row]:
         """Put the old row in the place of an equal new one, so that its strip is found again."""
@@ -133,13 +136,16 @@ class DocumentView(ScrollView, can_focus=True):
     def _move_scroll_bar(self, offset: int) -> None:
         """Set Textual's idea of size and position without a layout; the scroll bar is always there."""
         size = Size(self.document.width, self.document.height)
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
+        self.set_reactive(Widget.virtual_size, size)
         fraction = self.scroll_y - round(self.scroll_y)
         self.set_reactive(Widget.scroll_y, max(0.0, offset + fraction))
         self.set_reactive(Widget.scroll_target_y, float(offset))
-        self.vertical_scrollbar.position = offset
+        steps_per_row = BAR_STEPS * self.page_rows / max(1, size.height)
+        thumb = (round(offset * steps_per_row), round(self.page_rows * steps_per_row))
+        if thumb != self._thumb:
+            self._thumb = thumb
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self.vertical_scrollbar.position = offset
 
     def _is_end(self, rows: list[Row]) -> bool:
         return not rows or rows[-1].place >= self.document.last_place()
@@ -147,7 +153,7 @@ class DocumentView(ScrollView, can_focus=True):
     def _set_following(self, is_following: bool) -> None:
         if is_following != self._is_following:
             self._is_following = is_following
-            self.refresh(Region(0, self.page_rows - 1, self.size.width, 1))
+            self.refresh(Region(0, self.page_rows - 1, self.document.width, 1))
             self.post_message(self.FollowChanged(self, is_following))
 
     def _apply_theme(self) -> None:
@@ -214,17 +220,19 @@ class DocumentView(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the rows of a part of the view; there is no border or padding for Textual's style cache to add."""
-        strips = [self._strip(y) for y in crop.line_range]
-        if crop.column_span != (0, self.size.width):
-            strips = [strip.crop(*crop.column_span) for strip in strips]
+        width, selected = self.scrollable_content_region.width, self.text_selection
         if len(self._strips) > 4 * len(self._shown) + 100:
             self._strips.clear()
+        strips = [self._strip(y, width, selected) for y in crop.line_range]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
         return strips
 
     def render_line(self, y: int) -> Strip:
         """Return one row with the offsets that tell Textual which text is under the pointer."""
+        strip = self._strip(y, self.scrollable_content_region.width, self.text_selection)
         row = self._row(y)
-        return self._strip(y) if row is None else self._strip(y).apply_offsets(0, selection.key_of(row.place))
+        return strip if row is None else strip.apply_offsets(0, selection.key_of(row.place))
 
     def _row(self, y: int) -> Row | None:
         return self._shown[y] if 0 <= y < len(self._shown) else None
@@ -233,25 +241,24 @@ class DocumentView(ScrollView, can_focus=True):
     def _ink(self) -> Ink:
         return make_ink(self.document.theme, "green")
 
-    def _strip(self, y: int) -> Strip:
+    def _strip(self, y: int, width: int, selected: Selection | None) -> Strip:
         row = self._row(y)
-        width = self.scrollable_content_region.width
         if row is None:
             strip = Strip.blank(width, self._ink.base)
-        elif self.text_selection is not None:
-            strip = self._marked(row, width, self.text_selection)
+        elif selected is not None:
+            strip = self._painted(row, width, selected)
         else:
             cached = self._strips.get(row.place)
             if cached is not None and cached[0] is row.line:
                 strip = cached[1]
             else:
-                strip = self._marked(row, width, None)
+                strip = self._painted(row, width, None)
                 self._strips[row.place] = (row.line, strip)
         if not self._is_following and y == self.page_rows - 1:
             strip = painting.overlay(strip, MORE_BELOW, self._ink.pill, width)
         return strip
 
-    def _marked(self, row: Row, width: int, selected: Selection | None) -> Strip:
+    def _painted(self, row: Row, width: int, selected: Selection | None) -> Strip:
         line = row.line
         strip = painting.paint(line, width, self._ink)
         for start, end in painting.occurrences(line.text, self._needle):

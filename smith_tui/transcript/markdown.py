@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 
+from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import language_of, render_code
 from smith_tui.transcript.ink import Ink
@@ -209,7 +210,7 @@ class _Page:
 
     def _link_target(self, label: str, target: str) -> list[Span]:
         """Return the address behind a link, so that nobody has to guess it; none when it is the label itself."""
-        address = visible(target).replace("\n", " ")
+        address = literal(target)
         if not address or address.removeprefix("mailto:") == label:
             return []
         return [(f" ({address})", self.ink.muted)]

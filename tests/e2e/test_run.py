@@ -3,13 +3,13 @@
 import json
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import SMITH, Place
 from tests.support.demo_task import RIGHT_LINE, TASK, do_task
 from tests.support.model_steps import Call, Calls, Finish, Status
+from tests.support.processes import is_alive, wait_for_file
 from tests.support.server_thread import ServerThread
 
 BUDGET = ["--set", "tool_step_budget=1"]
@@ -82,17 +82,12 @@ def test_a_signal_cancels_and_leaves_no_process(place: Place, number: signal.Sig
         for line in process.stdout:
             if json.loads(line)["type"] == "tool_started":
                 break
-        _wait_for_file(place.project / "pid")
+        pid = int(wait_for_file(place.project / "pid"))
         process.send_signal(number)
         rest = process.stdout.read()
         assert process.wait(20) == status
     assert '"stop_reason":"cancelled"' in rest
-    pid = int((place.project / "pid").read_text())
-    assert not Path(f"/proc/{pid}").exists()
-
-
-def _wait_for_file(path: Path) -> None:
-    subprocess.run(["sh", "-c", f'until [ -s "{path}" ]; do sleep 0.02; done'], check=True, timeout=10)
+    assert not is_alive(pid)
 
 
 def test_a_refused_key_is_named_and_never_shown(place: Place) -> None:

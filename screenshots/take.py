@@ -1,0 +1,183 @@
+"""Takes the pictures of this folder: the app in its main states, with a scripted model and real tools.
+
+    make screenshots
+"""
+
+import asyncio
+import re
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from smith_core.errors import AgentError
+from smith_core.llm.protocol import Completion, ModelRequest, StreamReasoning, StreamText
+from smith_core.messages import Usage
+from smith_tui.app import SmithApp
+from tests.support.demo_task import ANSWER, RIGHT_LINE, TASK, make_repository
+from tests.support.engine import open_engine
+from tests.support.scripted_client import Answer, ScriptedClient, calls
+
+FOLDER = Path(__file__).parent
+SIZE = (110, 34)
+Step = Callable[[SmithApp, Pilot[None]], Awaitable[None]]
+NEVER = asyncio.Event
+
+
+def read_first(request: ModelRequest) -> Answer:
+    """Read the file."""
+    return calls(("read", {"path": "prices.py"}), text="I'll look at the file first.\n")
+
+
+def then_edit(request: ModelRequest) -> Answer:
+    """Change the line, with the hash that was read."""
+    found = re.search(r"\b[0-9a-f]{64}\b", request.messages[-1].content)
+    assert found
+    edit = {"path": "prices.py", "operation": "replace", "start_line": 3, "text": RIGHT_LINE, "hash": found[0]}
+    return calls(("edit", edit), text="The sign is wrong: a discount has to be **subtracted**.\n")
+
+
+def then_run(request: ModelRequest) -> Answer:
+    """Run the file."""
+    return calls(("bash", {"command": "python3 prices.py"}))
+
+
+DONE = Completion(text=ANSWER, finish_reason="stop", usage=Usage(input_tokens=4200, output_tokens=310, requests=1))
+SLOW_COMMAND = "for n in 1 2 3; do echo tests/test_prices.py::test_$n PASSED; sleep 0.1; done; sleep 60"
+
+
+async def send(app: SmithApp, pilot: Pilot[None], text: str = TASK) -> None:
+    """Type a prompt and send it."""
+    app.chat.prompt.load(text)
+    await pilot.press("enter")
+
+
+async def until(condition: Callable[[], bool], pilot: Pilot[None]) -> None:
+    """Wait until something holds, then for the frame that shows it."""
+    for _ in range(500):
+        if condition():
+            break
+        await pilot.pause(0.02)
+    else:
+        raise TimeoutError("the state for the picture never came")
+    app = pilot.app
+    assert isinstance(app, SmithApp)
+    app.chat.transcript.flush()
+    await pilot.pause(0.1)
+
+
+def activity(app: SmithApp) -> str:
+    """Return what the status bar says the turn does."""
+    return app.chat.status.state.activity
+
+
+async def idle(app: SmithApp, pilot: Pilot[None]) -> None:
+    """The app just after its start."""
+    await pilot.pause(0.2)
+
+
+async def streaming(app: SmithApp, pilot: Pilot[None]) -> None:
+    """An answer with code while it streams."""
+    await send(app, pilot, "How do I sum a list with a discount?")
+    await until(lambda: activity(app) == "streaming", pilot)
+
+
+async def tool_running(app: SmithApp, pilot: Pilot[None]) -> None:
+    """A command that runs, its output beside the transcript."""
+    await pilot.press("ctrl+o")
+    await send(app, pilot, "run the tests")
+    await until(lambda: "test_3" in app.chat.output.text_shown() if hasattr(app.chat.output, "text_shown") else activity(app) == "tool", pilot)
+    await pilot.pause(0.6)
+
+
+async def finished(app: SmithApp, pilot: Pilot[None]) -> None:
+    """A task that is done, with its diff."""
+    await send(app, pilot)
+    await until(lambda: activity(app) == "idle" and len(app.runtime.services.conversation.messages) > 6, pilot)
+
+
+async def diff(app: SmithApp, pilot: Pilot[None]) -> None:
+    """The card of an edit."""
+    await finished(app, pilot)
+    app.chat.transcript.action_scroll_home()
+    await pilot.pause(0.2)
+
+
+async def error(app: SmithApp, pilot: Pilot[None]) -> None:
+    """A request that was refused."""
+    await send(app, pilot, "hello")
+    await until(lambda: activity(app) == "error", pilot)
+
+
+async def cancelled(app: SmithApp, pilot: Pilot[None]) -> None:
+    """A turn that was cancelled in the middle of its answer."""
+    await streaming(app, pilot)
+    await pilot.press("ctrl+c")
+    await until(lambda: activity(app) == "cancelled", pilot)
+
+
+async def help_screen(app: SmithApp, pilot: Pilot[None]) -> None:
+    """The help screen."""
+    await pilot.press("f1")
+    await pilot.pause(0.3)
+
+
+def streamed() -> list[StreamReasoning | StreamText | asyncio.Event]:
+    """An answer that stops in the middle of a code block."""
+    return [
+        StreamReasoning(text="They want a function. A generator expression keeps it short."),
+        StreamText(text="Multiply the sum by what is **left** of the price:\n\n```python\ndef total(prices, discount):\n"),
+        StreamText(text='    """Return the sum of the prices, less the discount in percent."""\n'),
+        StreamText(text="    return sum(prices) * (1 - discount / 100)\n\n\nfor discount in (0, 10, 50):\n    print(f\"{disc"),
+        NEVER(),
+    ]
+
+
+REFUSED = AgentError(
+    kind="protocol",
+    code="unauthorized",
+    message="401 from qwen3-coder at https://llm.example/v1: the key in LLM_API_KEY was refused; set a valid key, "
+    "or name another variable in llm_config.api_key_env",
+)
+TASK_ANSWERS = (read_first, then_edit, then_run, DONE)
+PICTURES: tuple[tuple[str, Step, tuple[object, ...]], ...] = (
+    ("idle", idle, ("hello",)),
+    ("streaming", streaming, (streamed,)),
+    ("tool-running", tool_running, (calls(("bash", {"command": SLOW_COMMAND}), text="Running the tests.\n"),)),
+    ("finished", finished, TASK_ANSWERS),
+    ("diff", diff, TASK_ANSWERS),
+    ("error", error, (REFUSED,)),
+    ("cancelled", cancelled, (streamed,)),
+    ("help", help_screen, ("hello",)),
+)
+
+
+async def take(name: str, step: Step, answers: tuple[object, ...], folder: Path) -> None:
+    """Bring a fresh app into one state and save its picture."""
+    client = ScriptedClient(*[(lambda request: streamed()) if answer is streamed else answer for answer in answers])
+    settings = {"default_model": "qwen3-coder", "ui": {"motion": "reduced"}}
+    runtime = open_engine(make_repository(folder / "shop"), client, settings)
+    app = SmithApp(runtime)
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause(0.2)
+        app.chat.status.change(folder="~/shop")
+        await step(app, pilot)
+        (FOLDER / f"{name}.svg").write_text(app.export_screenshot(title="Agent Smith"))
+        runtime.cancel()
+    print(f"screenshots/{name}.svg")
+
+
+def main() -> None:
+    """Take the pictures named on the command line, or all of them."""
+    for name, step, answers in PICTURES:
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            with tempfile.TemporaryDirectory() as folder:
+                asyncio.run(take(name, step, answers, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""Whether a process is still there."""
+
+import subprocess
+from pathlib import Path
+
+import psutil
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process runs; a zombie that nobody has reaped yet does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_for_file(path: Path, timeout: float = 20) -> str:
+    """Wait until a file has content, and return it."""
+    command = ["sh", "-c", 'until [ -s "$0" ]; do sleep 0.02; done', str(path)]
+    subprocess.run(command, check=True, timeout=timeout)
+    return path.read_text()
