@@ -101,7 +101,8 @@ class Code(Block):
 
     def rows(self, width: int, ink: Ink) -> list[Line]:
         """Return the highlighted lines; only those that came since the last call are lexed again."""
-        lines = self.piece.source.split("\n") if self.piece.source else []
+        has_lines = self.piece.source or not self.is_growing
+        lines = self.piece.source.split("\n") if has_lines else []
         grown = self._grown
         if grown is None or grown.width != width or grown.ink is not ink:
             grown = self._grown = _GrownCode(width, ink, CodeWriter(self._language, self._start_state()))

@@ -17,7 +17,7 @@ from smith_tui.transcript.blocks import (
 from smith_tui.transcript.cells import cell_width, cut_to
 from smith_tui.transcript.diffs import count_changes, parse_diff, render_diff
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import PLAIN, Line, Span, line_of
+from smith_tui.transcript.lines import PLAIN, Line, Span, indent, line_of
 from smith_tui.transcript.summaries import format_duration, summarize
 
 ToolState = Literal["running", "ok", "failed", "cancelled"]
@@ -85,8 +85,8 @@ class ToolCard(Block):
 
     def rows(self, width: int, ink: Ink) -> list[Line]:
         """Return the title and, behind a bar, arguments and output as far as they are shown."""
-        room = inner_width(width) - (2 if width >= MIN_GUTTERED else 0)
-        body = self._body(max(1, room), ink)
+        bar = ("│ " if width >= MIN_GUTTERED else "", ink.rule)
+        body = indent(self._body(inner_width(width) - len(bar[0]), ink), bar, bar)
         title = self._title(inner_width(width), ink)
         return in_gutter([title], width, ("  ", PLAIN)) + in_gutter(body, width, ("  ", PLAIN), repeat=True)
 
@@ -100,13 +100,13 @@ class ToolCard(Block):
             "cancelled": ("⊘", ink.muted),
         }[self.state]
         facts = self._facts(ink)
-        name = cut_to(literal(self.name), max(1, width - 2))
+        name = cut_to(literal(self.name), width - 2)
         facts_width = sum(cell_width(text) for text, _ in facts)
         room = width - 2 - cell_width(name) - 2
         if room - facts_width - 2 < 8:
             facts, facts_width = [], 0
         summary = cut_to(self.summary, room - facts_width - (2 if facts else 0)) if room > 2 else ""
-        spans: list[Span] = [(f"{mark} ", style), (name, ink.strong)]
+        spans: list[Span] = [(f"{mark} "[:width], style), (name, ink.strong)]
         if summary:
             spans.append((f"  {summary}", PLAIN))
         if facts:
@@ -139,15 +139,12 @@ class ToolCard(Block):
         return spaced
 
     def _body(self, width: int, ink: Ink) -> list[Line]:
-        bar = ("│ ", ink.rule)
         if self._result is None:
             output = _end_of(self.output.strip("\n"), RUNNING_ROWS * width * 2)
-            rows = plain_rows(output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if output else []
-        elif self.is_expanded:
-            rows = self._arguments(width, ink) + self._output(width, ink, MAX_UNFOLDED_ROWS)
-        else:
-            rows = self._output(width, ink, self._preview_rows())
-        return [line_of((bar, *row.spans), lead=2 + row.lead, joint=row.joint, fill=row.fill) for row in rows]
+            return plain_rows(output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if output else []
+        if self.is_expanded:
+            return self._arguments(width, ink) + self._output(width, ink, MAX_UNFOLDED_ROWS)
+        return self._output(width, ink, self._preview_rows())
 
     def _preview_rows(self) -> int:
         if self._result is not None and self._result.metadata.diff:

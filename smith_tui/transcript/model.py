@@ -114,27 +114,35 @@ class Document:
 
     def reshape(self, width: int, theme: Theme, place: Place) -> Place:
         """Measure everything for another width or theme and return where the text at `place` stands then."""
-        position = self._characters_before(place)
+        letters, blanks = self._text_before(place)
         self.width = width
         self.theme = theme
         self._forget_all()
         self._heights = Fenwick(block.estimate(width) + block.has_gap for block in self.blocks)
-        return self._place_of(place.block, position)
+        return self._place_behind(place.block, letters, blanks)
 
-    def _characters_before(self, place: Place) -> int:
-        """Return how much of the block's text stands before a place, in characters without space."""
-        if place.row == 0 or place.block >= len(self.blocks):
-            return 0
-        return sum(_ink_count(line) for line in self.rows(place.block)[: place.row])
+    def _text_before(self, place: Place) -> tuple[int, int]:
+        """Return how many letters of the block stand before a place, and how many blank rows directly before it."""
+        if place.block >= len(self.blocks):
+            return 0, 0
+        counts = [_letters(line) for line in self.rows(place.block)[: place.row]]
+        blanks = 0
+        while blanks < len(counts) and not counts[-1 - blanks]:
+            blanks += 1
+        return sum(counts), blanks
 
-    def _place_of(self, index: int, position: int) -> Place:
-        if not position or index >= len(self.blocks):
+    def _place_behind(self, index: int, letters: int, blanks: int) -> Place:
+        """Return the place in a block behind so many letters and then so many blank rows."""
+        if index >= len(self.blocks):
             return Place(index, 0)
         rows = self.rows(index)
         for row, line in enumerate(rows):
-            position -= _ink_count(line)
-            if position < 0:
+            count = _letters(line)
+            if count > letters or (letters == 0 and blanks == 0):
                 return Place(index, row)
+            if letters == 0:
+                blanks -= 1
+            letters -= count
         return Place(index, max(0, len(rows) - 1))
 
     def offset(self, place: Place) -> int:
@@ -194,6 +202,6 @@ class Document:
         self._cached_rows = 0
 
 
-def _ink_count(line: Line) -> int:
-    """Return the characters of a row without decoration and space, which are the same at every width."""
+def _letters(line: Line) -> int:
+    """Return how many characters of a row are neither decoration nor space; wrapping does not change their order."""
     return sum(not character.isspace() for character in line.text[line.lead :])

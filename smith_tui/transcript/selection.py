@@ -32,18 +32,16 @@ def selected_text(document: Document, selection: Selection) -> str:
         return "\n\n".join(block.text for block in document.blocks)
     first = place_of(selection.start.y) if selection.start else Place(0, 0)
     last = place_of(selection.end.y) if selection.end else document.last_place()
-    text = ""
+    lines: list[str] = []
     for place, line in _rows_between(document, first, last):
         start = selection.start.x if selection.start and place == first else 0
         end = selection.end.x if selection.end and place == last else len(line.text)
         part = line.text[max(start, line.lead) : end]
-        if place == first:
-            text = part
-        elif line.joint is None:
-            text = f"{text.rstrip()}\n{part}"
+        if line.joint is None or not lines:
+            lines.append(part)
         else:
-            text = f"{text.rstrip()}{line.joint}{part}"
-    return text.rstrip()
+            lines[-1] = f"{lines[-1].rstrip()}{line.joint}{part}"
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n")
 
 
 def word_at(place: Place, line: Line, index: int) -> Selection | None:
