@@ -1,6 +1,6 @@
 """Takes the pictures of this folder: the app in its main states, with a scripted model and real tools.
 
-    make screenshots
+make screenshots
 """
 
 import asyncio
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from smith_core.errors import AgentError
 from smith_core.llm.protocol import Completion, ModelRequest, StreamReasoning, StreamText
 from smith_core.messages import Usage
-from smith_tui.app import SmithApp
+from smith_tui.app import SmithApp, app_around
 from tests.support.demo_task import ANSWER, RIGHT_LINE, TASK, make_repository
 from tests.support.engine import open_engine
 from tests.support.scripted_client import Answer, ScriptedClient, calls
@@ -90,7 +90,7 @@ async def tool_running(app: SmithApp, pilot: Pilot[None]) -> None:
     """A command that runs, its output beside the transcript."""
     await pilot.press("ctrl+o")
     await send(app, pilot, "run the tests")
-    await until(lambda: "test_3" in app.chat.output.text_shown() if hasattr(app.chat.output, "text_shown") else activity(app) == "tool", pilot)
+    await until(lambda: activity(app) == "tool", pilot)
     await pilot.pause(0.6)
 
 
@@ -130,9 +130,10 @@ def streamed() -> list[StreamReasoning | StreamText | asyncio.Event]:
     """An answer that stops in the middle of a code block."""
     return [
         StreamReasoning(text="They want a function. A generator expression keeps it short."),
-        StreamText(text="Multiply the sum by what is **left** of the price:\n\n```python\ndef total(prices, discount):\n"),
-        StreamText(text='    """Return the sum of the prices, less the discount in percent."""\n'),
-        StreamText(text="    return sum(prices) * (1 - discount / 100)\n\n\nfor discount in (0, 10, 50):\n    print(f\"{disc"),
+        StreamText(text="Multiply the sum by what is **left** of the price:\n\n```python\n"),
+        StreamText(text='def total(prices, discount):\n    """Return the sum of the prices, less the discount."""\n'),
+        StreamText(text="    return sum(prices) * (1 - discount / 100)\n\n\n"),
+        StreamText(text='for discount in (0, 10, 50):\n    print(f"{disc'),
         NEVER(),
     ]
 
@@ -161,7 +162,7 @@ async def take(name: str, step: Step, answers: tuple[object, ...], folder: Path)
     client = ScriptedClient(*[(lambda request: streamed()) if answer is streamed else answer for answer in answers])
     settings = {"default_model": "qwen3-coder", "ui": {"motion": "reduced"}}
     runtime = open_engine(make_repository(folder / "shop"), client, settings)
-    app = SmithApp(runtime)
+    app = app_around(runtime)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause(0.2)
         app.chat.status.change(folder="~/shop")

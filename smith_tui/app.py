@@ -6,18 +6,19 @@ import signal
 import sys
 import time
 import traceback
-from functools import partial
-from typing import ClassVar
+from collections.abc import Callable
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
 from textual.app import App
 from textual.binding import BindingType
 
 from smith_core.command_table import Command
-from smith_core.events import AnyEvent, SessionChanged
+from smith_core.config.schema import Config
 from smith_core.paths import ensure_private_dir, state_dir
-from smith_core.process import kill_all_running
 from smith_core.roles import ROLES
-from smith_core.runtime import Runtime
 from smith_tui.bootstrap import Engine
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.palette import SlashCommands
@@ -25,8 +26,26 @@ from smith_tui.paste_parser import use_paste_parser
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.theme import THEMES, textual_theme
 
+if TYPE_CHECKING:
+    from smith_core.events import AnyEvent
+    from smith_core.runtime import Runtime
+
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
+
+
+class AppStart(msgspec.Struct, frozen=True, kw_only=True):
+    """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.
+
+    model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
+    """
+
+    config: Config
+    cwd: Path
+    open_runtime: "Callable[[], Runtime]"
+    model: str = ""
+    notices: tuple[str, ...] = ()
+    hide_keys: Callable[[], None] = lambda: None
 
 
 class SmithApp(App[None]):
@@ -40,46 +59,48 @@ class SmithApp(App[None]):
     COMMAND_PALETTE_BINDING = "f24"
     """The palette has its key from our own table; this one only takes the toolkit's away."""
 
-    def __init__(self, runtime: Runtime, engine: Engine | None = None) -> None:
+    def __init__(self, start: AppStart) -> None:
         super().__init__()
-        self.runtime = runtime
-        self.engine = engine
-        config = runtime.services.config.effective
-        actions, problems = resolve_keys(config.keys)
+        self.start = start
+        actions, problems = resolve_keys(start.config.keys)
         # Keys of panes that cannot be open yet would only mislead.
         self.actions = tuple(action for action in actions if action.scope != "children")
-        self._notices = [engine.config_message] if engine and engine.config_message else []
-        self._notices += problems
         self._last_cancel = 0.0
         self.crash: Exception | None = None
         for theme in THEMES.values():
             for role in ROLES.values():
                 self.register_theme(textual_theme(theme, role.palette))
-        self._choose_theme()
+        # Before anything is mounted there is nothing to restyle, which assigning `theme` would do.
+        self.set_reactive(App.theme, _theme_name(start.config.ui.theme, start.config.active_role))
+        self.chat = ChatScreen(start, self.actions, problems)
 
-    def _choose_theme(self) -> None:
-        config = self.runtime.services.config.effective
-        palette = ROLES[self.runtime.session.active_role].palette
-        self.theme = f"smith-{config.ui.theme}-{palette}"
+    def get_default_screen(self) -> ChatScreen:
+        """Begin with the main screen, so that no other one is painted before it."""
+        return self.chat
 
-    def _session_changed(self, event: AnyEvent) -> None:
+    @cached_property
+    def runtime(self) -> "Runtime":
+        """The engine, opened on first use, which is behind the first frame."""
+        runtime = self.start.open_runtime()
+        runtime.services.ui.on_event(self._session_changed)
+        return runtime
+
+    def _session_changed(self, event: "AnyEvent") -> None:
+        from smith_core.events import SessionChanged
+
         if isinstance(event, SessionChanged):
             before = self.theme
-            self._choose_theme()
+            self.theme = _theme_name(self.runtime.services.config.effective.ui.theme, event.role)
             if self.theme != before:
                 self.chat.wear_theme()
 
     def on_mount(self) -> None:
-        """Bind the keys, open the main screen, and take the signals."""
+        """Bind the keys and take the signals."""
         for binding in app_bindings(self.actions):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
-        self.runtime.services.ui.on_event(self._session_changed)
-        self.chat = ChatScreen(self.runtime, self.actions, self._notices)
-        self.push_screen(self.chat)
         self._take_signals()
-        if self.engine is not None:
-            self.call_after_refresh(asyncio.to_thread, self.engine.hide_keys)
+        self.call_after_refresh(asyncio.to_thread, self.start.hide_keys)
 
     async def on_unmount(self) -> None:
         """End what still runs."""
@@ -172,16 +193,41 @@ class SmithApp(App[None]):
 def run_app(engine: Engine) -> int:
     """Run the app until it ends; return the exit status."""
     use_paste_parser()
-    app = SmithApp(engine.open_runtime(), engine)
+    start = AppStart(
+        config=engine.config,
+        cwd=Path.cwd(),
+        open_runtime=engine.open_runtime,
+        model=engine.model or engine.config.default_model or "",
+        notices=(engine.config_message,) if engine.config_message else (),
+        hide_keys=engine.hide_keys,
+    )
+    app = SmithApp(start)
     app.run()
-    kill_all_running()
+    _kill_running()
     if app.crash is not None:
         print(_crash_sentence(app.crash), file=sys.stderr)
     return app.return_code or 0
 
 
-def _hang_up(number: int, frame: object) -> None:
+def app_around(runtime: "Runtime") -> SmithApp:
+    """Return an app around an engine that is open already."""
+    config = runtime.services.config.effective
+    model = runtime.session.choice.model or config.default_model or ""
+    return SmithApp(AppStart(config=config, cwd=runtime.session.cwd, open_runtime=lambda: runtime, model=model))
+
+
+def _theme_name(theme: str, role: str) -> str:
+    return f"smith-{theme}-{ROLES[role].palette}"
+
+
+def _kill_running() -> None:
+    from smith_core.process import kill_all_running
+
     kill_all_running()
+
+
+def _hang_up(number: int, frame: object) -> None:
+    _kill_running()
     os._exit(128 + number)
 
 

@@ -4,8 +4,7 @@ import argparse
 import os
 import shutil
 from pathlib import Path
-
-from smith_core.llm.client import HostClient, HostProcess, start_host_process
+from typing import TYPE_CHECKING
 
 from smith_core.config.layers import ConfigOptions
 from smith_core.config.patch import merge_overrides, parse_override
@@ -13,10 +12,12 @@ from smith_core.config.report import render_problems
 from smith_core.config.schema import Config, Problem
 from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
-from smith_core.model import ModelChoice, ModelService
+from smith_core.llm.host_process import HostProcess, start_host_process
 from smith_core.paths import cache_dir, ensure_private_dir
-from smith_core.runtime import Runtime, compose_services
-from smith_core.secrets import key_variables
+from smith_core.secrets import hide_from_proc, key_variables
+
+if TYPE_CHECKING:
+    from smith_core.runtime import Runtime
 
 
 class Engine:
@@ -27,7 +28,7 @@ class Engine:
         overrides, problems = _ephemeral(arguments)
         self.config_service = ConfigService(ConfigOptions(user_file=self.user_file, overrides=overrides))
         self.config_message = render_problems((*problems, *self.config_service.loaded.problems))
-        self.choice = ModelChoice(model=arguments.model)
+        self.model: str | None = arguments.model
         self._host: HostProcess | None = None
 
     @property
@@ -39,22 +40,23 @@ class Engine:
         """Start the model host, which gets ready on its own."""
         self._host = start_host_process(key_variables(self.config))
 
-    def open_runtime(self) -> Runtime:
-        """Compose the services around the host and return the engine's front door."""
+    def open_runtime(self) -> "Runtime":
+        """Compose the services around the host and return the engine's front door; the imports take a while."""
+        from smith_core.llm.client import HostClient
+        from smith_core.model import ModelChoice, ModelService
+        from smith_core.runtime import Runtime, compose_services
+
         if self._host is None:
             self.start_host()
         assert self._host is not None
-        model = ModelService(HostClient(self._host))
-        services = compose_services(self.config_service, {"model": model})
+        services = compose_services(self.config_service, {"model": ModelService(HostClient(self._host))})
         self.config_service.keep_overrides_in(services.persistence)
-        runtime = Runtime(services, spill_dir=_new_spill_dir(), choice=self.choice)
+        runtime = Runtime(services, spill_dir=_new_spill_dir(), choice=ModelChoice(model=self.model))
         runtime.start_session()
         return runtime
 
     def hide_keys(self) -> None:
         """Take our keys out of what child processes could read of this one."""
-        from smith_core.secrets import hide_from_proc
-
         hide_from_proc(key_variables(self.config))
 
 

@@ -3,27 +3,28 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
-from smith_core.errors import AgentFailure
 from smith_core.events import QuitRequested
-from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
-from smith_core.runtime import Runtime
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.presenter import Presenter
-from smith_tui.theme import THEMES, Theme
+from smith_tui.theme import THEMES
 from smith_tui.transcript.view import Hit, Transcript
 from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
 from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.tool_output import ToolOutputPane
+
+if TYPE_CHECKING:
+    from smith_core.runtime import Runtime
+    from smith_tui.app import AppStart, SmithApp
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
@@ -38,11 +39,11 @@ Enter sends, Ctrl+J begins a new line, Ctrl+C stops a turn, /help lists the comm
 class ChatScreen(Screen[None]):
     """Where the person and the agent talk."""
 
-    def __init__(self, runtime: Runtime, actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
+    def __init__(self, start: "AppStart", actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
         super().__init__()
-        self.runtime = runtime
+        self._start_with = start
         self._actions = tuple(actions)
-        self._notices = tuple(notices)
+        self._notices = (*start.notices, *notices)
         self._waiting: deque[str] = deque()
         self._work: set[asyncio.Task[None]] = set()
         self._turn: asyncio.Task[None] | None = None
@@ -50,23 +51,25 @@ class ChatScreen(Screen[None]):
         self._hit = 0
 
     @property
-    def _theme(self) -> Theme:
-        return THEMES[self.runtime.services.config.effective.ui.theme]
+    def runtime(self) -> "Runtime":
+        """The engine."""
+        return cast("SmithApp", self.app).runtime
 
     def wear_theme(self) -> None:
         """Show everything in the theme that the configuration names now."""
-        self.transcript.set_theme(self._theme)
+        self.transcript.set_theme(THEMES[self.runtime.services.config.effective.ui.theme])
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
-        reduced = self.runtime.services.config.effective.ui.motion == "reduced"
+        self.set_class(self.app.size.width >= WIDE_COLUMNS, "wide")
+        ui = self._start_with.config.ui
         with Vertical():
             with Container(id="panes"):
-                yield Transcript(theme=self._theme, id="transcript")
+                yield Transcript(theme=THEMES[ui.theme], id="transcript")
                 yield ToolOutputPane(actions=self._actions, id="output")
             yield FindBar(actions=self._actions, id="find")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
-            yield StatusBar(reduced_motion=reduced, id="status")
+            yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
             yield KeyHints(self._actions, id="hints")
 
     def on_mount(self) -> None:
@@ -77,21 +80,20 @@ class ChatScreen(Screen[None]):
         self.status = self.query_one(StatusBar)
         self.find_bar = self.query_one(FindBar)
         self.presenter = Presenter(self.transcript, self.output, self.status)
-        session = self.runtime.session
-        self.transcript.set_role(session.active_role)
-        self.status.change(
-            role_alias=ROLES[session.active_role].alias,
-            folder=str(session.cwd),
-            model=self.runtime.services.config.effective.default_model or session.choice.model or "",
-        )
+        start = self._start_with
+        self.transcript.set_role(start.config.active_role)
+        self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
         self.transcript.add_plain(WELCOME)
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
         self.prompt.focus()
-        self._start(self._look_around())
+        self.call_after_refresh(lambda: self._start(self._look_around()))
 
     async def _look_around(self) -> None:
         """Learn branch and model, which may need the disk and the endpoint."""
+        from smith_core.errors import AgentFailure
+        from smith_core.model import ModelChoice
+
         session = self.runtime.session
         scope = await session.recompute_turn_scope()
         self.status.change(branch=scope.project.branch)

@@ -1,11 +1,9 @@
 """What is measured: each function drives the real program in a pseudo terminal and returns one figure."""
 
-import asyncio
 import os
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +13,12 @@ from typing import Any
 import msgspec
 
 from tests.bench.probe import Probe
-from tests.support.model_server import ModelServer
-from tests.support.model_steps import Call, Calls, Text
+from tests.support.model_steps import Call, Calls, Finish, Text
+from tests.support.server_thread import ServerThread
 
 BIN = Path(sys.executable).parent
-READY = b"\xe2\x9d\xaf"  # the prompt's sign, drawn when the app takes keys
+READY = b"ype a task"
+"""What the empty prompt shows behind the caret; it is drawn when the app takes keys."""
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,20 +28,6 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     value: str
     goal: str
     good: bool
-
-
-class ServerThread:
-    """The scripted model server on a loop of its own, so that its clock is ours and its work is not in our way."""
-
-    def __init__(self, script: Any) -> None:
-        self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self.loop.run_forever, daemon=True).start()
-        self.server = ModelServer(script)
-        asyncio.run_coroutine_threadsafe(self.server.start(), self.loop).result(10)
-
-    def wait_for_requests(self, count: int) -> Any:
-        """Return request number `count` once it has come in."""
-        return asyncio.run_coroutine_threadsafe(self.server.wait_for_requests(count, 30), self.loop).result(40)
 
 
 @contextmanager
@@ -99,14 +84,14 @@ def keys_while_the_host_starts(seconds: float = 6.0) -> Figure:
 def _echo(probe: Probe) -> float:
     mark = probe.mark()
     sent = probe.send(b"x")
-    return probe.wait_for(b"x", mark or 1) - sent
+    return probe.wait_for(b"x", mark) - sent
 
 
 def enter_to_request(rounds: int = 15) -> Figure:
     """Enter → request on the wire, with the host warm."""
     backend = ServerThread(lambda request: "fine.")
     delays = []
-    with smith(backend.server.url) as probe:
+    with smith(backend.url) as probe:
         _warm(probe, backend)
         for number in range(2, rounds + 2):
             probe.quiet(0.2)
@@ -139,19 +124,19 @@ def cancel_stream(rounds: int = 5) -> Figure:
 def cancel_tool(rounds: int = 5) -> Figure:
     """Ctrl+C while a command runs → the next prompt can be sent."""
     command = Call(name="bash", arguments={"command": "echo begun; sleep 60"})
-    backend = ServerThread(lambda request: [Calls(calls=(command,))])
+    backend = ServerThread(lambda request: [Calls(calls=(command,)), Finish(reason="tool_calls")])
     return _cancel_figure("Ctrl+C → prompt takes keys, tool running", backend, b"begun", rounds)
 
 
 def _cancel_figure(name: str, backend: ServerThread, running: bytes, rounds: int) -> Figure:
     delays = []
-    with smith(backend.server.url) as probe:
+    with smith(backend.url) as probe:
         probe.wait_for(READY)
         for number in range(1, rounds + 1):
             mark = probe.mark()
             probe.send(b"go\r")
             backend.wait_for_requests(number)
-            probe.wait_for(running, mark or 1)
+            probe.wait_for(running, mark)
             probe.quiet(0.1, 0.3)
             mark = probe.mark()
             sent = probe.send(b"\x03")
@@ -169,19 +154,23 @@ def twenty_steps(rounds: int = 5) -> Figure:
     def script(request: dict[str, Any]) -> Any:
         turn = request["messages"][::-1]
         steps = next(index for index, message in enumerate(turn) if message["role"] == "user") // 2
-        return [Calls(calls=(Call(name="bash", arguments={"command": "true"}),))] if steps < 20 else "all-done"
+        call = Call(name="bash", arguments={"command": "true"})
+        return [Calls(calls=(call,)), Finish(reason="tool_calls")] if steps < 20 else f"done-{_prompts(request)}"
 
     backend = ServerThread(script)
     walls = []
-    with smith(backend.server.url) as probe:
+    with smith(backend.url) as probe:
         probe.wait_for(READY)
-        for _ in range(rounds + 1):
+        for number in range(1, rounds + 2):
             probe.quiet(0.3)
-            mark = probe.mark()
             sent = probe.send(b"go\r")
-            walls.append(probe.wait_for(b"all-done", mark or 1) - sent)
+            walls.append(probe.wait_for(f"done-{number}".encode()) - sent)
     median = statistics.median(walls[1:])
     return Figure(name="20 instant tool steps", value=f"{median:.2f} s", goal="≤ 1.0 s", good=median <= 1.0)
+
+
+def _prompts(request: dict[str, Any]) -> int:
+    return sum(message["role"] == "user" for message in request["messages"])
 
 
 FIGURES = (start_up, keys_while_the_host_starts, enter_to_request, cancel_stream, cancel_tool, twenty_steps)

@@ -60,7 +60,7 @@ class Probe:
     def wait_for(self, wanted: bytes, since: int = 0, timeout: float = 30.0) -> float:
         """Return the time at which `wanted` was read behind the place `since`."""
         end = time.perf_counter() + timeout
-        while wanted not in self.output[max(0, since - len(wanted)) if since == 0 else since :]:
+        while self.output.find(wanted, since) < 0:
             left = end - time.perf_counter()
             if left <= 0 or not self._read(left):
                 raise TimeoutError(f"never written: {wanted!r}; last output {bytes(self.output[-300:])!r}")

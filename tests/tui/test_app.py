@@ -1,0 +1,233 @@
+"""The app driven by keys through Pilot: turns, queue, cancel, panes, find, views and foreign text."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from smith_core.errors import AgentError
+from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWaiting, TextDelta
+from smith_core.llm.protocol import StreamText
+from smith_core.messages import Message
+from smith_tui.app import SmithApp, app_around
+from smith_tui.screens.chat import ChatScreen
+from smith_tui.screens.conversation import ConversationScreen
+from smith_tui.screens.help import HelpScreen
+from smith_tui.screens.inspect import InspectScreen
+from tests.support.engine import open_engine
+from tests.support.scripted_client import ScriptedClient, calls
+
+FOREIGN = [
+    "[/foo]",
+    "[/",
+    "[/]",
+    "[red]x",
+    "a=[b=c]",
+    "arr[i] = [0]",
+    "[@click=app.quit]go[/]",
+    "[link=http://x]y",
+    r"\[x]",
+]
+
+
+def shown(app: SmithApp) -> str:
+    app.chat.transcript.flush()
+    return "\n".join(row.line.text for row in app.chat.transcript.shown_rows)
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("never came true")
+
+
+async def send(pilot: Pilot[None], text: str) -> None:
+    app = pilot.app
+    assert isinstance(app, SmithApp)
+    app.chat.prompt.load(text)
+    await pilot.press("enter")
+
+
+async def test_a_prompt_typed_by_key_gets_its_answer(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("The **answer** is 42.")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: "answer is 42." in shown(app))
+        assert "hi" in shown(app)
+        assert "**" not in shown(app)
+        assert app.chat.status.state.activity == "idle"
+        assert app.chat.prompt.text == ""
+
+
+async def test_the_queue_runs_prompts_in_order_and_cancel_gives_them_back(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    client = ScriptedClient([StreamText(text="first"), gate], "second answer")
+    app = app_around(open_engine(tmp_path, client))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "one")
+        await until(pilot, lambda: "first" in shown(app))
+        await send(pilot, "two")
+        await send(pilot, "three")
+        assert len(client.requests) == 1
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.chat.status.state.activity == "cancelled")
+        assert app.chat.prompt.text == "two\n\nthree"
+        await pilot.press("enter")
+        await until(pilot, lambda: "second answer" in shown(app))
+
+
+async def test_an_answer_is_never_shown_twice(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    events: list[AnyEvent] = [
+        TextDelta(text="The answer "),
+        OutputDiscarded(),
+        TextDelta(text="The answer is 42."),
+        MessageAdded(message=Message(role="assistant", content="The answer is 42.")),
+    ]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for event in events:
+            app.chat.presenter.show(event)
+        assert shown(app).count("The answer") == 1
+        assert "The answer is 42." in shown(app)
+
+
+async def test_a_retry_shows_its_attempt_and_reason(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    error = AgentError(kind="transport", code="rate_limited", message="too many requests at the endpoint")
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.pause()
+        app.chat.presenter.show(RetryWaiting(layer="transport", attempt=2, max_attempts=3, wait_s=8.0, error=error))
+        assert "too many requests at the endpoint" in shown(app)
+        assert "Attempt 2 of 3" in shown(app)
+        assert app.chat.status.state.activity == "retry"
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+async def test_b19_foreign_text_is_literal_everywhere(tmp_path: Path, text: str) -> None:
+    target = tmp_path / "f.txt"
+    target.write_text(text)
+    client = ScriptedClient(calls(("read", {"path": "f.txt"}), text=f"model {text}\n"), f"done {text}")
+    app = app_around(open_engine(tmp_path, client, {"default_model": f"m{text}"}))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await send(pilot, f"user {text}")
+        await until(pilot, lambda: app.chat.status.state.activity == "idle" and "done" in shown(app))
+        for wanted in (f"user {text}", f"model {text}", f"done {text}"):
+            assert wanted in shown(app).replace("\\\\", "\\") or text == r"\[x]", wanted
+        await pilot.press("ctrl+o")
+        await pilot.press("alt+h")
+        await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
+        await pilot.press("escape", "alt+i")
+        await until(pilot, lambda: isinstance(app.screen, InspectScreen))
+        await pilot.press("up", "up", "escape")
+        app.notify(text, markup=False)
+        await pilot.pause(0.05)
+        assert app.is_running
+        assert app.crash is None
+
+
+async def test_views_open_and_close_by_their_keys(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key, screen in (("f1", HelpScreen), ("alt+h", ConversationScreen), ("alt+i", InspectScreen)):
+            await pilot.press(key)
+            assert isinstance(app.screen, screen)
+            await pilot.press("escape")
+            assert isinstance(app.screen, ChatScreen)
+            await pilot.press(key, key)
+            assert isinstance(app.screen, ChatScreen)
+
+
+async def test_tool_output_opens_beside_or_below(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient(calls(("bash", {"command": "echo hello"})), "done")))
+    async with app.run_test(size=(140, 30)) as pilot:
+        assert not app.chat.output.display
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert app.chat.output.region.x > app.chat.transcript.region.x
+        await pilot.resize_terminal(80, 30)
+        await pilot.pause()
+        assert app.chat.output.region.y > app.chat.transcript.region.y
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert not app.chat.output.display
+
+
+async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("needle one\n\nneedle two\n\nneedle three")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "three" in shown(app))
+        await pilot.press("ctrl+f", *"needle")
+        await pilot.pause()
+        seen = [app.chat._hit]
+        for key in ("enter", "enter", "shift+enter"):
+            await pilot.press(key)
+            await pilot.pause()
+            seen.append(app.chat._hit)
+        assert seen == [2, 0, 1, 0]
+        await pilot.press("escape")
+        assert app.focused is app.chat.prompt
+
+
+async def test_typing_goes_to_the_prompt_wherever_the_focus_is(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.chat.transcript.focus()
+        await pilot.press("a", "b")
+        assert app.chat.prompt.text == "ab"
+
+
+async def test_the_palette_puts_a_command_with_arguments_into_the_prompt(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        table = app.runtime.services.command
+        app.choose_command(table.get("role"))
+        assert app.chat.prompt.text == "/role "
+        app.choose_command(table.get("tools"))
+        await until(pilot, lambda: "bash:" in shown(app))
+
+
+@pytest.mark.parametrize("size", [(60, 15), (20, 5), (300, 100), (2, 2)])
+async def test_the_layout_survives_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("**bold** answer `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |")))
+    async with app.run_test(size=size) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: app.chat.status.state.activity == "idle" and not app.chat._turn)
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert app.crash is None
+        assert app.chat.prompt.region.width <= size[0]
+
+
+async def test_a_config_key_override_moves_an_action(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x"), {"keys": {"help": "f2", "bogus": "f3"}}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "keys.bogus" in shown(app)
+        await pilot.press("f2")
+        assert isinstance(app.screen, HelpScreen)
+
+
+async def test_role_changes_the_colours(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "/role orchestrator")
+        await until(pilot, lambda: app.chat.status.state.role_alias == "Tank")
+        assert app.theme == "smith-dark-amber"
+
+
+async def test_ctrl_c_twice_quits_only_when_quick(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+c")
+        app._last_cancel -= 2
+        await pilot.press("ctrl+c")
+        assert app.is_running
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.return_code == 0
