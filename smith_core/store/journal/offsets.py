@@ -1,0 +1,87 @@
+"""The side file `.idx`: where the records of a journal are, so that opening a long one need not read it all.
+
+It is derived, checksummed and not synced: when it is missing, damaged or older, the journal itself is read.
+"""
+
+import contextlib
+import os
+from array import array
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from smith_core.store.journal.contents import Contents
+
+_MARK_BYTES = 64
+"""How much of the journal before the saved place is compared, to see that it is still the same file."""
+
+
+class _Table(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    keys: list[str]
+    offsets: bytes
+    lengths: bytes
+
+
+class _Saved(msgspec.Struct, frozen=True, array_like=True):
+    generation: int
+    end: int
+    sequence: int
+    live_bytes: int
+    mark: bytes
+    tables: list[_Table]
+
+
+_DECODER = msgspec.msgpack.Decoder(_Saved)
+
+
+def index_path(journal: Path) -> Path:
+    """Return the path of the side file."""
+    return journal.with_name(f"{journal.name}.idx")
+
+
+def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | None:
+    """Return what the side file knows of an open journal, None when it is of no use."""
+    try:
+        data = index_path(journal).read_bytes()
+        if crc32(data[4:]) != int.from_bytes(data[:4], "big"):
+            return None
+        saved = _DECODER.decode(data[4:])
+        if saved.generation != generation or _mark(descriptor, saved.end) != saved.mark:
+            return None
+        contents = Contents(saved.end)
+        for table in saved.tables:
+            places = zip(array("Q", table.offsets), array("Q", table.lengths), strict=True)
+            contents.tables[table.name] = dict(zip(table.keys, places, strict=True))
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return None
+    contents.sequence = saved.sequence
+    contents.live_bytes = saved.live_bytes
+    return contents
+
+
+def save_offsets(journal: Path, descriptor: int, generation: int, contents: Contents) -> None:
+    """Write the side file; a failure is of no consequence and raises nothing."""
+    tables = [
+        _Table(
+            name,
+            list(records),
+            array("Q", [place[0] for place in records.values()]).tobytes(),
+            array("Q", [place[1] for place in records.values()]).tobytes(),
+        )
+        for name, records in contents.tables.items()
+    ]
+    contents.unindexed = 0
+    with contextlib.suppress(OSError):
+        mark = _mark(descriptor, contents.end)
+        saved = _Saved(generation, contents.end, contents.sequence, contents.live_bytes, mark, tables)
+        data = msgspec.msgpack.encode(saved)
+        temporary = journal.with_name(f"{journal.name}.idx.tmp")
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as stream:
+            stream.write(crc32(data).to_bytes(4, "big") + data)
+        temporary.replace(index_path(journal))
+
+
+def _mark(descriptor: int, end: int) -> bytes:
+    return os.pread(descriptor, min(_MARK_BYTES, end), max(0, end - _MARK_BYTES))
