@@ -2,7 +2,7 @@
 
 import re
 
-_STRUCTURE = re.compile(r"[ \t>]*(?:[-=_*+~`#|:\s]+|\d{1,9}[.)]?)[ \t]*")
+_STRUCTURE = re.compile(r"[ \t>]*(?:[-=_*+~`#|:][-=_*+~`#|: \t]*|\d{1,9}[.)]?[ \t]*)?")
 """A line of which nobody can tell yet what it will be: a rule, an item, a heading, a fence, a row of a table."""
 
 

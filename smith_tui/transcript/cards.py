@@ -1,6 +1,7 @@
 """Tool cards: what a call does, how it stands, and as much of its output as helps; they change in place."""
 
 import json
+import re
 from typing import Literal
 
 from smith_core.messages import ToolResult
@@ -30,6 +31,7 @@ DIFF_ROWS = 24
 MAX_PREVIEW_CHARS = 40_000
 _SHOWS_END = frozenset({"bash"})
 """Tools whose output matters most at its end."""
+_EXIT_NOTE = re.compile(r"\n?\[exit code \d+\]$")
 _SHOWS_DIFF = frozenset({"edit", "write"})
 
 
@@ -160,9 +162,7 @@ class ToolCard(Block):
             lines = parse_diff(result.metadata.diff[:MAX_PREVIEW_CHARS])
             rows = render_diff(lines[:limit], width, ink)
             return rows + ([fold_row(f"{len(lines) - limit} more lines", ink)] if len(lines) > limit else [])
-        text = result.content.strip("\n")
-        if not result.ok and result.error is not None and result.error.message not in text:
-            text = f"{result.error.message}\n{text}".strip("\n")
+        text = self._result_text(result)
         style = ink.error if self.state == "failed" and self.name not in PREVIEW_ROWS else ink.muted
         if not text:
             return []
@@ -173,6 +173,16 @@ class ToolCard(Block):
         if len(rows) <= limit:
             return rows
         return [fold_row(f"{hidden:,} lines above" if hidden > 0 else "more above", ink), *rows[-limit:]]
+
+    def _result_text(self, result: ToolResult) -> str:
+        """Return the result without the exit code, which the title has; a failure without output says its message."""
+        text = result.content.strip("\n")
+        if result.metadata.exit_code is not None and not self.is_expanded:
+            text = _EXIT_NOTE.sub("", text)
+        says_itself = text and (self.name in PREVIEW_ROWS or result.error is None or result.error.message in text)
+        if result.ok or says_itself or result.error is None:
+            return text
+        return f"{result.error.message}\n{text}".strip("\n")
 
     def _arguments(self, width: int, ink: Ink) -> list[Line]:
         """Return all arguments, one below the other."""

@@ -1,10 +1,11 @@
 """The scrolling page: one line-API widget that shows the part of a document at a place, and keeps that place."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.color import Color
+from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -35,7 +36,7 @@ class DocumentView(ScrollView, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "toggle_folds", "Fold", show=False),
+        Binding("enter", "toggle_folds", "Fold", show=False),
     ]
 
     class FollowChanged(Message):
@@ -57,10 +58,9 @@ class DocumentView(ScrollView, can_focus=True):
         self._place = TOP
         self._is_following = True
         self._shown: list[Row] = []
-        self._strips: dict[Place, tuple[object, Strip]] = {}
+        self._painter = painting.Painter()
         self._thumb = (0, 0)
         self._is_resizing = False
-        self._needle = ""
         self._apply_theme()
 
     # What is shown
@@ -119,7 +119,7 @@ class DocumentView(ScrollView, can_focus=True):
             if y >= len(before) or y >= len(self._shown) or before[y] is not self._shown[y]
         ]
         if repaint or not self.show_vertical_scrollbar:
-            self._strips.clear()
+            self._painter.forget()
             self.refresh()
         elif changed:
             self.refresh(Region(0, changed[0], self.document.width, changed[-1] - changed[0] + 1))
@@ -176,7 +176,7 @@ class DocumentView(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if width > 0 and width != self.document.width:
             self._place = self.document.reshape(width, self.document.theme, self._place)
-            self._strips.clear()
+            self._painter.forget()
         self.sync(repaint=changed)
         return changed
 
@@ -220,19 +220,24 @@ class DocumentView(ScrollView, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the rows of a part of the view; there is no border or padding for Textual's style cache to add."""
-        width, selected = self.scrollable_content_region.width, self.text_selection
-        if len(self._strips) > 4 * len(self._shown) + 100:
-            self._strips.clear()
-        strips = [self._strip(y, width, selected) for y in crop.line_range]
-        if crop.column_span != (0, width):
-            strips = [strip.crop(*crop.column_span) for strip in strips]
-        return strips
+        width, selected, filters = self.document.width, self.text_selection, self.get_line_filters()
+        self._painter.forget(beyond=4 * self.page_rows + 100)
+        strips = [self._strip(y, width, filters, selected) for y in crop.line_range]
+        return strips if crop.column_span == (0, width) else [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Return one row with the offsets that tell Textual which text is under the pointer."""
-        strip = self._strip(y, self.scrollable_content_region.width, self.text_selection)
+        strip = self._strip(y, self.document.width, self.get_line_filters(), self.text_selection)
         row = self._row(y)
         return strip if row is None else strip.apply_offsets(0, selection.key_of(row.place))
+
+    def _strip(self, y: int, width: int, filters: Sequence[LineFilter], selected: Selection | None) -> Strip:
+        row, ink = self._row(y), self._ink
+        painted = None if row is None else self._painter.strip(row, width, ink, filters, selected)
+        strip = painted or Strip.blank(width, ink.base)
+        if not self._is_following and y == self.page_rows - 1:
+            strip = painting.overlay(strip, MORE_BELOW, ink.pill, width)
+        return strip
 
     def _row(self, y: int) -> Row | None:
         return self._shown[y] if 0 <= y < len(self._shown) else None
@@ -240,37 +245,6 @@ class DocumentView(ScrollView, can_focus=True):
     @property
     def _ink(self) -> Ink:
         return make_ink(self.document.theme, "green")
-
-    def _strip(self, y: int, width: int, selected: Selection | None) -> Strip:
-        row = self._row(y)
-        if row is None:
-            strip = Strip.blank(width, self._ink.base)
-        elif selected is not None:
-            strip = self._painted(row, width, selected)
-        else:
-            cached = self._strips.get(row.place)
-            if cached is not None and cached[0] is row.line:
-                strip = cached[1]
-            else:
-                strip = self._painted(row, width, None)
-                self._strips[row.place] = (row.line, strip)
-        if not self._is_following and y == self.page_rows - 1:
-            strip = painting.overlay(strip, MORE_BELOW, self._ink.pill, width)
-        return strip
-
-    def _painted(self, row: Row, width: int, selected: Selection | None) -> Strip:
-        line = row.line
-        strip = painting.paint(line, width, self._ink)
-        for start, end in painting.occurrences(line.text, self._needle):
-            strip = painting.mark(strip, line.text, start, end, self._ink.found)
-        span = selected.get_span(selection.key_of(row.place)) if selected else None
-        if span is not None:
-            start, end = max(span[0], line.lead), len(line.text) if span[1] < 0 else span[1]
-            strip = painting.mark(strip, line.text, start, end, self._ink.selected)
-        background = Color.parse(self.document.theme.background)
-        for line_filter in self.get_line_filters():
-            strip = strip.apply_filter(line_filter, background)
-        return strip
 
     # Mouse and selection
 
@@ -282,7 +256,7 @@ class DocumentView(ScrollView, can_focus=True):
         event.prevent_default()
         row = self._row(event.y)
         if event.y == self.page_rows - 1 and not self._is_following:
-            if event.x >= self.scrollable_content_region.width - len(MORE_BELOW):
+            if event.x >= self.document.width - len(MORE_BELOW):
                 self.follow()
         elif row is not None and event.chain == 1:
             self._toggle_at(row)

@@ -18,6 +18,8 @@ class LiveAnswer:
         self._splitter: Splitter | None = None
         self._reasoning: int | None = None
         self._tail: int | None = None
+        self._opening: int | None = None
+        """The first block of the text, which has a gap before it whatever its piece says."""
         self._previous: Code | None = None
         self._has_text = False
 
@@ -34,6 +36,7 @@ class LiveAnswer:
                 return
             self._end_reasoning()
             self._splitter = Splitter()
+            self._opening = None
         for piece in self._splitter.feed(delta):
             self._complete(piece)
         self._show_tail(self._splitter)
@@ -109,17 +112,24 @@ class LiveAnswer:
             block.piece = piece
         else:
             block = self._make(piece, is_first=block.is_first if isinstance(block, Prose | Code) else None)
-            if self._tail is None:
-                self._tail = self._add(block)
-            else:
-                self._places[self._tail] = block
-                self._document.replace(self._tail, block)
-        block.has_gap = piece.has_gap or block.is_first
+            self._tail = self._put(block)
+        if self._opening is None:
+            self._opening = self._tail
+        block.has_gap = piece.has_gap or self._tail == self._opening
         if isinstance(block, Code):
             block.partial = partial
             block.is_growing = True
-        self._document.changed(self._tail if self._tail is not None else 0)
+        if self._tail is not None:
+            self._document.changed(self._tail)
         return block
+
+    def _put(self, block: Prose | Code) -> int:
+        """Put a block in the place of the growing one, or at the end."""
+        if self._tail is None:
+            return self._add(block)
+        self._places[self._tail] = block
+        self._document.replace(self._tail, block)
+        return self._tail
 
     def _make(self, piece: Piece, *, is_first: bool | None) -> Prose | Code:
         if is_first is None:

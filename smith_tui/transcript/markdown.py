@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_PROSE_WIDTH = 110
 """Cells; longer rows of prose are hard to read, so wide terminals leave room at the right."""
+MAX_NESTING = 50
+"""Levels of lists and quotes; the parser drops what is deeper, so such a text is shown as it stands."""
 MIN_INDENTED = 4
 """Cells; narrower rows get no bullets and no bars."""
 BULLETS = "•◦▪"
@@ -33,7 +35,7 @@ _BRACKETS = frozenset("[](){}")
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("gfm-like", {"linkify": False})
+    parser = MarkdownIt("gfm-like", {"linkify": False, "maxNesting": MAX_NESTING})
     parser.core.ruler.before("text_join", "keep_bracket_escapes", _keep_bracket_escapes)
     return parser
 
@@ -60,6 +62,8 @@ def render_markdown(
     """
     source = visible(source)
     tokens = _parser().parse(source, {"references": dict(references or {})})
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
+        return wrap([(source, PLAIN)], width)
     return _Page(tokens, source.split("\n"), ink, ordinal).blocks(0, len(tokens), max(1, width), PLAIN)
 
 

@@ -9,32 +9,24 @@ import re
 from typing import NamedTuple
 
 from smith_tui.transcript.cells import visible
+from smith_tui.transcript.line_kinds import (
+    ANY_FENCE,
+    DEFINITION,
+    FENCE,
+    HEADING,
+    HTML,
+    HTML_UNTIL_MARK,
+    INDENTED_ITEM,
+    ITEM,
+    RULE,
+    closes_fence,
+    indentation,
+    without_blank_end,
+)
 
 MAX_PIECE_CHARS = 12_000
 """A piece is cut here even where markdown would go on, so that no frame renders more than this."""
 MAX_CODE_LINES = 100
-
-_FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
-_ANY_FENCE = re.compile(r" {0,3}(?:(`{3,})[^`]*$|(~{3,}))")
-_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t][^|]*$|$)")
-"""Without bars: a line with bars may be the head of a table."""
-_ITEM = re.compile(r"(?:([-+*])|(\d{1,9})([.)]))([ \t]+(?=\S)|[ \t]*$)")
-_INDENTED_ITEM = re.compile(r"[ \t]+(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
-_RULE = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$")
-_DEFINITION = re.compile(r""" {0,3}\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\S+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$""")
-_HTML = re.compile(r" {0,3}<")
-_RAW = "script|pre|style|textarea"
-_HTML_UNTIL_MARK = (
-    (
-        re.compile(rf" {{0,3}}<(?:{_RAW})(?:\s|>|$)", re.IGNORECASE),
-        re.compile(rf"</(?:{_RAW})>", re.IGNORECASE | re.ASCII),
-    ),
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
-)
-"""How HTML blocks that go on over blank lines begin and end (CommonMark 0.31, HTML blocks 1 to 5)."""
 
 
 class Piece(NamedTuple):
@@ -141,7 +133,7 @@ class _Cutter:
             return None
         lines = self._lines
         if self._language is None:
-            lines = [*lines, ""] if self._may_hold_open_fence() else _without_blank_end(lines)
+            lines = [*lines, ""] if self._may_hold_open_fence() else without_blank_end(lines)
         return Piece("\n".join(lines), self._has_gap, self._language, self._starts_fence, self._ordinal)
 
     def _may_hold_open_fence(self) -> bool:
@@ -150,7 +142,7 @@ class _Cutter:
 
     def has_gap_before(self, line: str) -> bool:
         """Whether a blank row will stand before a piece that begins with this line."""
-        return not self._is_first and bool(self._after_blank or _HEADING.match(line))
+        return not self._is_first and bool(self._after_blank or HEADING.match(line))
 
     def collect(self) -> list[Piece]:
         """Return the pieces that have ended since the last call."""
@@ -173,7 +165,7 @@ class _Cutter:
             self._take_code(line)
         elif self._fence:
             self._add(line)
-            if _closes_fence(line, self._fence):
+            if closes_fence(line, self._fence):
                 self._fence = ""
         elif self._html_end is not None:
             self._add(line)
@@ -191,7 +183,7 @@ class _Cutter:
         self._chars += len(line) + 1
 
     def _take_code(self, line: str) -> None:
-        if _closes_fence(line, self._fence):
+        if closes_fence(line, self._fence):
             self.close()
             self._after_blank = False
             return
@@ -216,22 +208,22 @@ class _Cutter:
             self._start(line)
             if self._language is not None:
                 return
-        elif is_margin or _indentation(line) < max(4, self._content_offset):
+        elif is_margin or indentation(line) < max(4, self._content_offset):
             self._note_structure(line)
-        self._only_definitions = bool((not self._lines or self._only_definitions) and _DEFINITION.match(line))
+        self._only_definitions = bool((not self._lines or self._only_definitions) and DEFINITION.match(line))
         self._after_blank = False
-        self._after_heading = is_margin and bool(_HEADING.match(line))
+        self._after_heading = is_margin and bool(HEADING.match(line))
         self._add(line)
 
     def _begins_piece(self, line: str) -> bool:
         """End the piece before this line, where that is safe, and take the line into a new one."""
         if self._only_definitions or not (self._after_blank or self._may_cut_behind_last_line()):
             return False
-        item = None if _RULE.match(line) else _ITEM.match(line)
+        item = None if RULE.match(line) else ITEM.match(line)
         if item is not None and not self._after_heading:
             if not self._begins_item(item):
                 return False
-        elif not (self._after_blank or self._after_heading or _HEADING.match(line) or _FENCE.match(line)):
+        elif not (self._after_blank or self._after_heading or HEADING.match(line) or FENCE.match(line)):
             return False
         goes_on = self._goes_on(item)
         number = self._number + 1
@@ -256,13 +248,13 @@ class _Cutter:
 
     def _start(self, line: str) -> None:
         """Take in what the first line of a piece says about it."""
-        fence = _FENCE.match(line)
+        fence = FENCE.match(line)
         if fence and self._is_certain:
             self._fence = fence[1] or fence[3]
             self._language = (fence[2] or fence[4] or "").strip()
             self._starts_fence = True
             return
-        item = None if _RULE.match(line) else _ITEM.match(line)
+        item = None if RULE.match(line) else ITEM.match(line)
         if item is None:
             self._note_structure(line)
             return
@@ -274,10 +266,10 @@ class _Cutter:
 
     def _note_structure(self, line: str) -> None:
         """Note what a line outside the first list's items opens: a list nobody counts, a fence, or HTML."""
-        if self._list_mark or _ITEM.match(line) or _INDENTED_ITEM.match(line):
+        if self._list_mark or ITEM.match(line) or INDENTED_ITEM.match(line):
             self._items_are_certain = False
-        fence = _ANY_FENCE.match(line)
-        html_end = next((end for start, end in _HTML_UNTIL_MARK if start.match(line)), None)
+        fence = ANY_FENCE.match(line)
+        html_end = next((end for start, end in HTML_UNTIL_MARK if start.match(line)), None)
         if (fence or html_end) and (self._is_in_html() or (line[0] == " " and not self._items_are_certain)):
             self._is_certain = False  # it may be text of the HTML, or stand in an item, which ends it
         elif fence:
@@ -287,31 +279,13 @@ class _Cutter:
 
     def _may_cut_behind_last_line(self) -> bool:
         """Whether the last line is no link definition, which leaves no row, and no HTML goes on to a blank line."""
-        return not (_DEFINITION.match(self._lines[-1]) or self._is_in_html())
+        return not (DEFINITION.match(self._lines[-1]) or self._is_in_html())
 
     def _is_in_html(self) -> bool:
         """Whether one of the lines since the last blank one looks like HTML, which goes on to the next blank one."""
         for line in reversed(self._lines):
-            if _HTML.match(line):
+            if HTML.match(line):
                 return True
             if not line.strip(" \t"):
                 break
         return False
-
-
-def _without_blank_end(lines: list[str]) -> list[str]:
-    end = len(lines)
-    while end > 1 and not lines[end - 1].strip(" \t"):
-        end -= 1
-    return lines[:end]
-
-
-def _closes_fence(line: str, mark: str) -> bool:
-    """Whether a line ends the fence that `mark` began (CommonMark 0.31, section 4.5)."""
-    bare = line.strip(" \t")
-    return len(bare) >= len(mark) and not bare.strip(mark[0]) and _indentation(line) < 4
-
-
-def _indentation(line: str) -> int:
-    expanded = line.expandtabs(4)
-    return len(expanded) - len(expanded.lstrip(" "))

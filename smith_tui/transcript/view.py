@@ -155,7 +155,7 @@ class Transcript(DocumentView):
     def find(self, needle: str) -> list[Hit]:
         """Return all matches in the sources, whatever their case, from the top down, and mark them on the screen."""
         self.flush()
-        self._needle = needle
+        self._painter.needle = needle
         self.sync(repaint=True)
         wanted = needle.lower()
         if not wanted:
@@ -168,7 +168,7 @@ class Transcript(DocumentView):
 
     def clear_find(self) -> None:
         """Mark matches no longer."""
-        self._needle = ""
+        self._painter.needle = ""
         self.sync(repaint=True)
 
     def goto(self, hit: Hit) -> None:
@@ -201,7 +201,7 @@ class Transcript(DocumentView):
     def _row_of(self, hit: Hit) -> int | None:
         rest = hit.number
         for row, line in enumerate(self.document.rows(hit.block)):
-            found = sum(1 for _ in occurrences(line.text, self._needle))
+            found = sum(1 for _ in occurrences(line.text, self._painter.needle))
             if rest < found:
                 return row
             rest -= found

@@ -57,6 +57,15 @@ def test_b18_the_end_of_long_output_is_what_is_seen() -> None:
     assert len(rows) == PREVIEW_ROWS["bash"] + 2
 
 
+def test_the_exit_code_is_said_once() -> None:
+    error = AgentError(kind="tool", code="exit_status", message="its output says why")
+    card = _card(ok=False, content="boom\n[exit code 2]\n", error=error, metadata=ToolMetadata(exit_code=2))
+    assert _shown(card)[1:] == ["  │ boom"]
+    silent = _card(ok=False, content="[exit code 2]", error=error, metadata=ToolMetadata(exit_code=2))
+    assert _shown(silent)[1:] == ["  │ its output says why"]
+    assert _shown(_card(content="[exit code 0]", metadata=ToolMetadata(exit_code=0))) == ["  ✓ bash  make test"]
+
+
 def test_cancelled_and_timed_out_calls_say_so() -> None:
     assert "⊘ bash" in _shown(_card(ok=False, cancelled=True))[0]
     assert "cancelled" in _shown(_card(ok=False, cancelled=True))[0]

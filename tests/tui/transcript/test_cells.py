@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -17,6 +17,7 @@ ANY_TEXT = st.text(
 
 
 @given(ANY_TEXT)
+@settings(deadline=None)
 def test_nothing_that_is_left_acts_on_a_terminal(text: str) -> None:
     for character in visible(text):
         assert character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs", "Zl", "Zp"}
@@ -34,22 +35,26 @@ def test_nothing_that_is_left_acts_on_a_terminal(text: str) -> None:
 
 
 @given(ANY_TEXT)
+@settings(deadline=None)
 def test_applying_it_twice_changes_nothing(text: str) -> None:
     assert visible(visible(text)) == visible(text)
 
 
 @given(ANY_TEXT)
+@settings(deadline=None)
 def test_lines_can_be_cleaned_one_by_one(text: str) -> None:
     assert visible(text).split("\n") == [visible(line) for line in text.split("\n")]
 
 
 @given(ANY_TEXT, ANY_TEXT)
+@settings(deadline=None)
 def test_b22_widths_add_up_and_agree_with_rich(left: str, right: str) -> None:
     left, right = visible(left).replace("\n", "").replace("\t", ""), visible(right).replace("\n", "").replace("\t", "")
     assert cell_width(left + right) == cell_width(left) + cell_width(right) == cell_len(left + right)
 
 
 @given(ANY_TEXT, st.integers(0, 12))
+@settings(deadline=None)
 def test_cut_keeps_all_text_and_the_limit(text: str, cells: int) -> None:
     shown = visible(text).replace("\n", "").replace("\t", "")
     head, rest = cut(shown, cells)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smith_tui.transcript.fenwick import Fenwick
@@ -7,6 +7,7 @@ VALUES = st.lists(st.integers(0, 9), max_size=40)
 
 
 @given(VALUES, VALUES, st.data())
+@settings(deadline=None)
 def test_it_sums_like_a_list(first: list[int], more: list[int], data: st.DataObject) -> None:
     tree = Fenwick(first)
     values = list(first)
@@ -24,6 +25,7 @@ def test_it_sums_like_a_list(first: list[int], more: list[int], data: st.DataObj
 
 
 @given(VALUES)
+@settings(deadline=None)
 def test_every_position_is_found_in_its_value(values: list[int]) -> None:
     tree = Fenwick(values)
     owners = [(index, offset) for index, value in enumerate(values) for offset in range(value)]

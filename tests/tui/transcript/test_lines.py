@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 
@@ -18,6 +18,7 @@ def _source(lines: list[Line]) -> str:
 
 
 @given(st.lists(st.tuples(PROSE, st.sampled_from([PLAIN, BOLD])), max_size=5), st.integers(2, 20))
+@settings(deadline=None)
 def test_rows_fit_and_give_the_source_back(spans: list[tuple[str, Style]], width: int) -> None:
     lines = wrap(spans, width)
     assert all(line.cells <= width for line in lines)
@@ -26,6 +27,7 @@ def test_rows_fit_and_give_the_source_back(spans: list[tuple[str, Style]], width
 
 
 @given(st.lists(st.sampled_from(["one", "two", "three", "four,"]), min_size=1, max_size=30), st.integers(6, 30))
+@settings(deadline=None)
 def test_words_are_kept_whole_and_joints_restore_the_text(words: list[str], width: int) -> None:
     text = " ".join(words)
     lines = wrap([(text, PLAIN)], width)

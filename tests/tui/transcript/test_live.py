@@ -96,11 +96,15 @@ def test_text_and_reasoning_may_take_turns() -> None:
     live.append_reasoning("why")
     live.append_text("two")
     live.finish(interrupted=True)
-    assert [row for row in texts(all_rows(document)) if row] == [
+    assert texts(all_rows(document)) == [
+        "",
         "◆ one",
+        "",
         "∴ thought",
         "┊ why",
+        "",
         "  two",
+        "",
         "▲ interrupted",
     ]
 

@@ -113,3 +113,9 @@ def test_formulas_keep_their_marks() -> None:
 
 def test_prose_is_no_wider_than_the_eye_likes() -> None:
     assert max(line.cells for line in render_markdown("word " * 200, 200, INK)) <= MAX_PROSE_WIDTH
+
+
+def test_what_is_nested_too_deep_is_still_shown() -> None:
+    for depth in (10, 19, 24, 25, 49, 50, 51, 200, 3000):
+        for mark in ("> ", "- ", "1. "):
+            assert "deep" in "".join(_shown(mark * depth + "deep", 500)), (mark, depth)

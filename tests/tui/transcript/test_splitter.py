@@ -18,7 +18,7 @@ def portions(draw: st.DrawFn) -> list[str]:
 
 
 @given(portions())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_the_portions_make_no_difference(parts: list[str]) -> None:
     splitter = Splitter()
     pieces = [piece for part in parts for piece in splitter.feed(part)] + splitter.finish()

@@ -226,7 +226,7 @@ async def test_a_click_unfolds_and_folds() -> None:
         hint = screen(transcript).index("┊ … 27 more lines")
         await pilot.click(transcript, offset=(5, hint))
         assert "┊ step 5" in screen(transcript)
-        await pilot.press("home", "space")
+        await pilot.press("home", "enter")
         assert "┊ … 27 more lines" in screen(transcript)
 
 
