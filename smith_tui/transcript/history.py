@@ -47,7 +47,7 @@ def card_after(blocks: Sequence[Block], name: str, arguments: str, palette: str)
 
 def text_blocks(text: str, answer: Answer) -> list[Block]:
     """Return the blocks of one answer's markdown."""
-    text = text.strip("\n")
+    text = text.lstrip("\n")
     if not text.strip():
         return []
     answer.note_definitions(text)
