@@ -1,0 +1,1 @@
+"""Full-text search over everything that was said: derived from the journals, rebuildable at any time."""

@@ -1,0 +1,64 @@
+"""Runs one query against the index and makes hits of what it finds."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+
+from smith_core.store.search.excerpts import Needle, cut_excerpt, needles_of
+from smith_core.store.search.index import SearchIndex, border
+from smith_core.store.search.matching import build_query
+from smith_core.store.search.query import parse_query
+from smith_core.store.search.results import DocumentKind, SearchHit, SearchOrder, SearchPage
+from smith_core.store.search.source import GLOBAL_JOURNAL
+
+if TYPE_CHECKING:
+    import tantivy
+
+MAX_HITS = 200
+MAX_OFFSET = 10_000
+"""The most hits of one page and the farthest page: tantivy keeps all before it in memory."""
+
+
+def run_search(index: SearchIndex, text: str, order: SearchOrder, limit: int, offset: int) -> SearchPage:
+    """Return one page of what `text` finds; raises AgentFailure when the index cannot be read."""
+    query = parse_query(text)
+    if query.is_empty:
+        return SearchPage(problems=query.problems)
+    limit = min(max(1, limit), MAX_HITS)
+    offset = min(max(0, offset), MAX_OFFSET)
+    sorting = "newest" if order == "newest" else None
+    searcher = index.searcher()
+    with border(index.folder):
+        found: Any = searcher.search(build_query(query), limit, count=True, order_by_field=sorting, offset=offset)
+        rows = [(score, searcher.doc(address)) for score, address in found.hits]
+    needles = needles_of(query)
+    return SearchPage(
+        hits=tuple(_hit(document, 0.0 if sorting else float(score), needles) for score, document in rows),
+        total=found.count or 0,
+        problems=query.problems,
+    )
+
+
+def _hit(document: "tantivy.Document", score: float, needles: Iterable[Needle]) -> SearchHit:
+    excerpt = cut_excerpt(_first(document, "text", ""), needles)
+    kind: DocumentKind = msgspec.convert(_first(document, "kind", get_args(DocumentKind)[0]), DocumentKind)
+    journal = _first(document, "journal", "")
+    return SearchHit(
+        kind=kind,
+        conversation_id="" if journal == GLOBAL_JOURNAL else journal,
+        project_id=_first(document, "project", ""),
+        sequence=_first(document, "seq", -1),
+        note_id=_first(document, "note", ""),
+        role=_first(document, "role", ""),
+        tool=_first(document, "tool", ""),
+        time=_first(document, "time", 0) / 1000,
+        score=score,
+        excerpt=excerpt.text,
+        highlights=excerpt.highlights,
+    )
+
+
+def _first(document: "tantivy.Document", field: str, default: Any) -> Any:
+    value = document.get_first(field)
+    return default if value is None else value
