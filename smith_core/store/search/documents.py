@@ -1,6 +1,5 @@
 """Turns a record of the store into what is indexed of it, whatever the record looks like."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -116,6 +115,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 def _milliseconds(seconds: Any) -> int:
     """Return a time that the index can hold; a clock may have stood anywhere."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or math.isnan(seconds):
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return 0
+    # NaN is not greater than 0, so it becomes 0 too.
     return int(min(max(0, seconds), _LATEST_SECOND) * 1000)

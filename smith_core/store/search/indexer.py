@@ -11,6 +11,7 @@ from smith_core.store.search.documents import SearchDocument, document_of, is_se
 from smith_core.store.search.index import SearchIndex, border
 from smith_core.store.search.schema import Watermark, document_id, raw_term, to_document, to_watermark, watermark_id
 from smith_core.store.search.source import GenerationChangedError, Journal, JournalEntry, JournalSource
+from smith_core.text import clean_text
 
 if TYPE_CHECKING:
     import tantivy
@@ -34,13 +35,13 @@ class Indexer:
         self._index = index
         self._source = source
         self._should_stop = should_stop
-        self._read_to_end: dict[str, tuple[str, int]] = {}
+        self._read_to_end: dict[str, tuple[str, int, int]] = {}
         self.problem: AgentError | None = None
 
     def lag_bytes(self) -> int:
         """Return how many bytes of journals are not indexed. Raises AgentFailure."""
         marks = self._index.watermarks()
-        return sum(_lag(journal, marks) for journal in self._journals() if not self._is_read(journal))
+        return sum(_lag(journal, marks) for journal in self._journals() if not self._is_read(journal, marks))
 
     def sync(self, progress: Progress = no_progress) -> SyncResult:
         """Index what the journals have beyond the watermarks; a journal that cannot be read becomes `problem`.
@@ -69,18 +70,21 @@ class Indexer:
 
     def _journals(self) -> list[Journal]:
         try:
-            return list(self._source.journals())
+            # A name that is not fit for UTF-8 is none of ours.
+            return [journal for journal in self._source.journals() if clean_text(journal.name) == journal.name]
         except OSError as error:
             raise AgentFailure(_unreadable("the journals", error)) from error
 
     def _is_complete(self, journals: Mapping[str, Journal], marks: Mapping[str, Watermark]) -> bool:
         return marks.keys() <= journals.keys() and all(
-            self._is_read(journal) or _lag(journal, marks) == 0 for journal in journals.values()
+            _lag(journal, marks) == 0 or self._is_read(journal, marks) for journal in journals.values()
         )
 
-    def _is_read(self, journal: Journal) -> bool:
-        """Whether nothing came out of the journal behind its last whole entry, and it is still the same."""
-        return self._read_to_end.get(journal.name) == (journal.generation, journal.size)
+    def _is_read(self, journal: Journal, marks: Mapping[str, Watermark]) -> bool:
+        """Whether the rest of the journal, as it still is, gave no whole entry behind its watermark."""
+        mark = marks.get(journal.name)
+        end = (journal.generation, journal.size, mark.offset if mark else 0)
+        return self._read_to_end.get(journal.name) == end
 
     def _read_all(
         self,
@@ -99,7 +103,7 @@ class Indexer:
                     if self._should_stop():
                         return "stopped"
                     reader.add(entry)
-                self._read_to_end[journal.name] = (journal.generation, journal.size)
+                self._read_to_end[journal.name] = (journal.generation, journal.size, reader.mark.offset)
             except GenerationChangedError:
                 result = "again"
             except OSError as error:

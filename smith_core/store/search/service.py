@@ -40,7 +40,7 @@ class SearchService:
         """
         if self._is_closed:
             return SearchPage(notice=_CLOSED)
-        self._worker.wake()
+        self._worker.start()
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, self._search, query, order, limit, offset
         )
@@ -49,7 +49,7 @@ class SearchService:
         """Return how complete the index is."""
         if self._is_closed:
             return SearchStatus(notice=_CLOSED)
-        self._worker.wake()
+        self._worker.start()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._status)
 
     async def aclose(self) -> None:

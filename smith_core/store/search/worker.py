@@ -20,26 +20,36 @@ _LONGEST_RETRY_S = 300.0
 class IndexWorker:
     """Opens the index, catches up whenever it is woken, and rebuilds what is damaged.
 
-    notice: why the index is off or out of date, None when all is well. is_working: whether it is at it right now.
+    notice: why the index is off or out of date, None when all is well.
     """
 
     def __init__(self, index: SearchIndex, source: JournalSource) -> None:
         self.notice: AgentError | None = None
-        self.is_working = False
         self.indexer = Indexer(index, source, self._is_stopping)
         self._index = index
         self._was_tried = threading.Event()
         self._woken = threading.Event()
         self._stopping = threading.Event()
+        self._is_busy = False
         self._must_check = True
         self._retry_s = _FIRST_RETRY_S
         self._thread = threading.Thread(target=self._run, name="search-index", daemon=True)
 
-    def wake(self) -> None:
-        """Let the thread look for something new; starts it the first time."""
-        self._woken.set()
+    @property
+    def is_working(self) -> bool:
+        """Whether the thread is at it, or about to be."""
+        return self._woken.is_set() or self._is_busy
+
+    def start(self) -> None:
+        """Begin with opening the index and catching up, unless that was done before."""
         if self._thread.ident is None and not self._stopping.is_set():
+            self._woken.set()
             self._thread.start()
+
+    def wake(self) -> None:
+        """Let the thread look for something new."""
+        self._woken.set()
+        self.start()
 
     def check(self) -> None:
         """Let the thread look for damage, after a search has failed."""
@@ -64,8 +74,8 @@ class IndexWorker:
     def _run(self) -> None:
         _lower_priority()
         while not self._stopping.is_set():
+            self._is_busy = True
             self._woken.clear()
-            self.is_working = True
             try:
                 delay_s = self._work()
             except AgentFailure as failure:
@@ -73,7 +83,7 @@ class IndexWorker:
             except Exception as error:  # noqa: BLE001 - a bug here must not end the session, and must be told
                 delay_s = self._note_failure(normalize(error, "search"))
             finally:
-                self.is_working = False
+                self._is_busy = False
                 self._was_tried.set()
             self._woken.wait(delay_s)
 
