@@ -15,6 +15,7 @@ from smith_core.dispatch.service import DispatchService
 from smith_core.errors import AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Notice
 from smith_core.frozen import EMPTY_MAPPING
+from smith_core.log import LOGGER
 from smith_core.model import ModelChoice, ModelService
 from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
@@ -128,7 +129,8 @@ class Runtime:
                 await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
         except AgentFailure as caught:
             emit(Notice(level="error", text=caught.error.message))
-        except Exception as caught:  # noqa: BLE001 - the last border before the screen
+        except Exception as caught:
+            LOGGER.exception("input could not be handled")
             emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
 
     async def run_command(self, line: str, emit: Emit) -> None:

@@ -14,6 +14,7 @@ from smith_core.conversation import UsageTracker
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Notice, SessionChanged, ToolOutput, TurnEnded, TurnStarted, UsageReported
 from smith_core.ids import new_id
+from smith_core.log import LOGGER
 from smith_core.messages import Message, TurnRecord, TurnResult
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
@@ -156,7 +157,8 @@ class Session:
             return self._failed(turn, normalize("cancelled", origin="turn"))
         except AgentFailure as caught:
             return self._failed(turn, caught.error)
-        except Exception as caught:  # noqa: BLE001 - the border where a bug becomes an error value
+        except Exception as caught:
+            LOGGER.exception("turn %s broke", turn.turn_id)
             return self._failed(turn, normalize(caught, origin="turn"))
 
     @staticmethod
@@ -196,6 +198,14 @@ class Session:
             emit(Notice(level="error", text=f"not saved: {caught.error.message}"))
         finally:
             self.current_turn = None
+        LOGGER.info(
+            "%s %s after %.1f s, %d calls: %s",
+            turn.turn_id,
+            result.stop_reason,
+            result.duration_s,
+            result.tool_calls,
+            result.error.message if result.error else "no error",
+        )
         emit(TurnEnded(result=result))
         return result
 

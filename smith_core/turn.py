@@ -14,6 +14,7 @@ from smith_core.events import AnyEvent, MessageAdded, Notice, ToolEnded, ToolSta
 from smith_core.ids import new_id
 from smith_core.llm.protocol import Completion, Endpoint, ModelClient, ModelRequest, Timeouts, ToolDefinition
 from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
+from smith_core.log import LOGGER
 from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage
 from smith_core.model import SelectedModel
 from smith_core.prompt import build_messages
@@ -71,7 +72,8 @@ async def run_turn(setup: TurnSetup) -> TurnOutput:
         return loop.abort(CANCELLED)
     except AgentFailure as caught:
         return loop.abort(caught.error)
-    except Exception as caught:  # noqa: BLE001 - a bug must not lose what the turn has produced
+    except Exception as caught:
+        LOGGER.exception("turn %s broke", setup.turn_id)
         return loop.abort(normalize(caught, origin="turn"))
 
 

@@ -72,6 +72,9 @@ class SmithApp(App[None]):
                 self.register_theme(textual_theme(theme, role.palette))
         # Before anything is mounted there is nothing to restyle, which assigning `theme` would do.
         self.set_reactive(App.theme, _theme_name(start.config.ui.theme, start.config.active_role))
+        self.stylesheet.set_variables(self.get_css_variables())
+        self.set_class(self.current_theme.dark, "-dark-mode")
+        self.set_class(not self.current_theme.dark, "-light-mode")
         self.chat = ChatScreen(start, self.actions, problems)
 
     def get_default_screen(self) -> ChatScreen:

@@ -13,6 +13,7 @@ from smith_core.config.schema import Config, Problem
 from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
 from smith_core.llm.host_process import HostProcess, start_host_process
+from smith_core.log import start_logging
 from smith_core.paths import cache_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables
 
@@ -27,7 +28,8 @@ class Engine:
         self.user_file: UserFile = locate_user_file(arguments.config)
         overrides, problems = _ephemeral(arguments)
         self.config_service = ConfigService(ConfigOptions(user_file=self.user_file, overrides=overrides))
-        self.config_message = render_problems((*problems, *self.config_service.loaded.problems))
+        problem_text = render_problems((*problems, *self.config_service.loaded.problems))
+        self.config_message = "\n".join(filter(None, (problem_text, start_logging())))
         self.model: str | None = arguments.model
         self._host: HostProcess | None = None
 

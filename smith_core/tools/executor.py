@@ -10,6 +10,7 @@ import msgspec
 
 from smith_core.cancel import CANCELLED
 from smith_core.errors import AgentError, AgentFailure, normalize
+from smith_core.log import LOGGER
 from smith_core.messages import MutationState, ToolCall, ToolMetadata, ToolResult
 from smith_core.text import clean_text, shorten
 from smith_core.tools.base import MODEL_TEXT_LIMIT, ToolContext, ToolOutcome, ToolSpec
@@ -79,7 +80,8 @@ async def _run(spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolOutc
         return _cut_short(spec)
     except AgentFailure as failure:
         return _failed(spec, failure.error)
-    except Exception as error:  # noqa: BLE001 - a bug in one tool must not end the turn
+    except Exception as error:
+        LOGGER.exception("tool %s broke", spec.name)
         return _failed(spec, normalize(error, origin=spec.name))
     finally:
         cancelled.cancel()

@@ -1,0 +1,29 @@
+"""The log file that `SMITH_LOG` asks for; without it nothing is logged."""
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+LOGGER = logging.getLogger("smith")
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def start_logging(environ: Mapping[str, str] = os.environ) -> str:
+    """Log to the file that `SMITH_LOG` names as `path` or `path:level`; return a sentence if that cannot be done."""
+    wanted = environ.get("SMITH_LOG", "").strip()
+    if not wanted:
+        return ""
+    path, _, level = wanted.rpartition(":")
+    if level.lower() not in LEVELS or not path:
+        path, level = wanted, "info"
+    try:
+        descriptor = os.open(Path(path).expanduser(), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        return f"SMITH_LOG: cannot write {path}: {error.strerror}; name a file in a folder of yours"
+    handler = logging.StreamHandler(os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace"))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(level.upper())
+    LOGGER.propagate = False
+    return ""

@@ -1,0 +1,39 @@
+"""The log that SMITH_LOG asks for."""
+
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smith_core.log import LOGGER, start_logging
+
+
+@pytest.fixture(autouse=True)
+def quiet_again() -> Iterator[None]:
+    yield
+    for handler in tuple(LOGGER.handlers):
+        LOGGER.removeHandler(handler)
+        handler.close()
+    LOGGER.setLevel(logging.NOTSET)
+
+
+def test_without_the_variable_nothing_is_logged(tmp_path: Path) -> None:
+    assert start_logging({}) == ""
+    assert LOGGER.handlers == []
+
+
+@pytest.mark.parametrize(("level", "lines"), [("", 1), (":debug", 2), (":error", 0)])
+def test_the_level_stands_behind_the_path(tmp_path: Path, level: str, lines: int) -> None:
+    path = tmp_path / "smith.log"
+    assert start_logging({"SMITH_LOG": f"{path}{level}"}) == ""
+    LOGGER.debug("one")
+    LOGGER.info("two")
+    assert len(path.read_text().splitlines()) == lines
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_path_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    sentence = start_logging({"SMITH_LOG": f"{tmp_path}/no/such/folder.log"})
+    assert "no/such/folder.log" in sentence
