@@ -1,7 +1,7 @@
 """What the engine asks of whatever keeps conversations; every call may raise AgentFailure of kind persistence."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -18,6 +18,15 @@ class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     project_id: str = ""
     message_count: int = 0
+
+
+class StoreNotice(msgspec.Struct, frozen=True, kw_only=True):
+    """Something about the store that the person should know, in one sentence; kept_copy: where the original is."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+    path: str = ""
+    kept_copy: str = ""
 
 
 class Persistence(Protocol):

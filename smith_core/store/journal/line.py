@@ -12,7 +12,7 @@ behind it. The value `null` deletes the record. JSON escapes line breaks, so a l
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -79,7 +79,7 @@ def parse_header(data: bytes) -> Header | None:
     return Header(int(match[1]), int(match[2], 16), match.end())
 
 
-def encode_batch(sequence: int, records: list[tuple[str, str, bytes]]) -> list[bytes]:
+def encode_batch(sequence: int, records: Sequence[tuple[str, str, bytes]]) -> list[bytes]:
     """Return the lines of one batch of (table, key, value); raises ValueError for a key that is not one line."""
     count = len(records)
     if count > MAX_LINES:

@@ -6,6 +6,7 @@ It is derived, checksummed and not synced: when it is missing, damaged or older,
 import contextlib
 import os
 from array import array
+from itertools import count
 from pathlib import Path
 from zlib import crc32
 
@@ -20,8 +21,6 @@ _MARK_BYTES = 64
 class _Table(msgspec.Struct, frozen=True, array_like=True):
     name: str
     keys: list[str]
-    offsets: bytes
-    lengths: bytes
 
 
 class _Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -31,6 +30,8 @@ class _Saved(msgspec.Struct, frozen=True, array_like=True):
     live_bytes: int
     mark: bytes
     tables: list[_Table]
+    offsets: bytes
+    lengths: bytes
 
 
 _DECODER = msgspec.msgpack.Decoder(_Saved)
@@ -51,9 +52,12 @@ def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | 
         if saved.generation != generation or _mark(descriptor, saved.end) != saved.mark:
             return None
         contents = Contents(saved.end)
+        contents.offsets.frombytes(saved.offsets)
+        contents.lengths.frombytes(saved.lengths)
+        first = 0
         for table in saved.tables:
-            places = zip(array("Q", table.offsets), array("Q", table.lengths), strict=True)
-            contents.tables[table.name] = dict(zip(table.keys, places, strict=True))
+            contents.tables[table.name] = dict(zip(table.keys, count(first)))
+            first += len(table.keys)
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
     contents.sequence = saved.sequence
@@ -63,22 +67,26 @@ def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | 
 
 def save_offsets(journal: Path, descriptor: int, generation: int, contents: Contents) -> None:
     """Write the side file; a failure is of no consequence and raises nothing."""
-    tables = [
-        _Table(
-            name,
-            list(records),
-            array("Q", [place[0] for place in records.values()]).tobytes(),
-            array("Q", [place[1] for place in records.values()]).tobytes(),
-        )
-        for name, records in contents.tables.items()
-    ]
+    slots = [slot for records in contents.tables.values() for slot in records.values()]
+    offsets = array("Q", map(contents.offsets.__getitem__, slots))
+    lengths = array("Q", map(contents.lengths.__getitem__, slots))
+    tables = [_Table(name, list(records)) for name, records in contents.tables.items()]
     contents.unindexed = 0
     with contextlib.suppress(OSError):
         mark = _mark(descriptor, contents.end)
-        saved = _Saved(generation, contents.end, contents.sequence, contents.live_bytes, mark, tables)
+        saved = _Saved(
+            generation,
+            contents.end,
+            contents.sequence,
+            contents.live_bytes,
+            mark,
+            tables,
+            offsets.tobytes(),
+            lengths.tobytes(),
+        )
         data = msgspec.msgpack.encode(saved)
         temporary = journal.with_name(f"{journal.name}.idx.tmp")
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as stream:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as stream:
             stream.write(crc32(data).to_bytes(4, "big") + data)
         temporary.replace(index_path(journal))
 
