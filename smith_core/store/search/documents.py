@@ -34,17 +34,17 @@ class SearchDocument(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-def is_searchable(entry: JournalEntry) -> bool:
+def is_searchable(table: str, key: str) -> bool:
     """Say whether records of this place are indexed at all."""
-    if entry.table == NOTE_TABLE:
+    if table == NOTE_TABLE:
         # The messages of a turn record stand in the conversation already.
-        return not entry.key.partition(":")[2].startswith(_TURN_RECORD_PREFIX)
-    return entry.table in (MESSAGE_TABLE, MEMORY_TABLE)
+        return not key.partition(":")[2].startswith(_TURN_RECORD_PREFIX)
+    return table in (MESSAGE_TABLE, MEMORY_TABLE)
 
 
 def document_of(journal: Journal, entry: JournalEntry) -> SearchDocument | None:
     """Return what to index of a record, or None when it holds no text; fields of unexpected types count as absent."""
-    if entry.record is None or not is_searchable(entry):
+    if entry.record is None or not is_searchable(entry.table, entry.key):
         return None
     owner, _, rest = entry.key.partition(":")
     if entry.table == MESSAGE_TABLE:

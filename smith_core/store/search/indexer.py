@@ -1,5 +1,6 @@
 """Brings the index up to date with the journals; all of it may be repeated and broken off at any point."""
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -131,6 +132,8 @@ class _Batch:
 
     def count_entry(self, reader: "_JournalReader", journal_bytes: int) -> None:
         """Take note of an entry, and commit when there are enough of them."""
+        # Lets go of the interpreter, so that the event loop never waits for more than one entry.
+        time.sleep(0)
         self._pending += 1
         if self._pending >= BATCH_ENTRIES:
             self._pending = 0
@@ -158,7 +161,7 @@ class _JournalReader:
 
     def add(self, entry: JournalEntry) -> None:
         """Add what is searchable of an entry, in place of what its key had before."""
-        if is_searchable(entry):
+        if is_searchable(entry.table, entry.key):
             document = document_of(self._journal, entry)
             with border(self._batch.folder):
                 self._put(document_id(self._journal.name, entry.table, entry.key), document)

@@ -52,8 +52,9 @@ def test_notes_and_memory_are_found_by_name_and_text() -> None:
 
 
 def test_turn_records_and_other_tables_are_left_out() -> None:
-    assert not is_searchable(entry("conversation_note", "c:turn_record-9", {"text": "x"}))
-    assert not is_searchable(entry("usage", "c:1", {"text": "x"}))
+    assert not is_searchable("conversation_note", "c:turn_record-9")
+    assert not is_searchable("usage", "c:1")
+    assert document_of(JOURNAL, entry("usage", "c:1", {"text": "x"})) is None
     assert document_of(JOURNAL, entry("conversation", "c:00000001", {"role": "assistant", "content": " \n"})) is None
 
 
