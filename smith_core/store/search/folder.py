@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -82,14 +83,15 @@ def empty_folder(folder: Path) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Set the folder to 0700 and its files to 0600, as far as the file system knows modes."""
+    """Set the folder to 0700 and its files to 0600, as far as the file system knows modes and lets us."""
     with contextlib.suppress(OSError):
-        if folder.stat().st_mode & 0o077:
+        if stat.S_IMODE(folder.stat().st_mode) != 0o700:
             folder.chmod(0o700)
         for entry in os.scandir(folder):
             with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mode & 0o177:
-                    Path(entry.path).chmod(0o600, follow_symlinks=True)
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) != 0o600:
+                    Path(entry.path).chmod(0o600)
 
 
 def _is_whole(path: Path) -> bool:
