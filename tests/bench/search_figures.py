@@ -133,7 +133,7 @@ def word_against_fts5() -> Figure:
     """A word that is in one message of a hundred, the best twenty, against FTS5 bm25."""
     made = corpus()
     word = made.source.word_of_frequency(0.01)
-    ours = _ours([word])
+    ours = _ours([f"{word} "])
     with sqlite3.connect(made.database) as database:
         query = "select rowid, snippet(m, 0, '', '', '', 30) from m where m match ? order by bm25(m) limit 20"
         theirs = _times(lambda: database.execute(query, (word,)).fetchall(), rounds=10)
@@ -144,7 +144,7 @@ def word_against_ripgrep() -> Figure:
     """The same word against ripgrep over lines of JSON."""
     made = corpus()
     word = made.source.word_of_frequency(0.01)
-    ours = _ours([word])
+    ours = _ours([f"{word} "])
     ripgrep = shutil.which("rg", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") or "rg"
     command = [ripgrep, "-wi", "--no-config", word, str(made.lines)]
     theirs = _times(lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), rounds=5)

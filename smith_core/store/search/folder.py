@@ -87,11 +87,11 @@ def make_private(folder: Path) -> None:
     with contextlib.suppress(OSError):
         if stat.S_IMODE(folder.stat().st_mode) != 0o700:
             folder.chmod(0o700)
-        for entry in os.scandir(folder):
+        for path in folder.iterdir():
             with contextlib.suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) != 0o600:
-                    Path(entry.path).chmod(0o600)
+                mode = path.lstat().st_mode
+                if stat.S_ISREG(mode) and stat.S_IMODE(mode) != 0o600:
+                    path.chmod(0o600)
 
 
 def _is_whole(path: Path) -> bool:

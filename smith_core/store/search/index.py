@@ -1,8 +1,8 @@
 """The opened index: tantivy behind a border that lets out only AgentFailure."""
 
 import contextlib
-import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,10 +127,12 @@ class SearchIndex:
         """Return how far each journal is indexed, by its name. Raises AgentFailure."""
         import tantivy
 
-        searcher = self.searcher()
-        version = self._loaded
+        with border(self.folder):
+            # Taken first: what is read may be newer than its version says, but never older.
+            version = self._version()
         if self._marks[0] == version:
             return self._marks[1]
+        searcher = self.searcher()
         with border(self.folder):
             query = tantivy.Query.term_query(search_schema(), "entry", WATERMARK, "basic")
             addresses = searcher.search(query, max(1, searcher.num_docs), count=False).hits
@@ -176,10 +178,12 @@ def border(folder: Path) -> Iterator[None]:
 
 def _unusable(folder: Path, error: BaseException) -> AgentFailure:
     text = str(error)
-    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left" in text:
-        advice = "the disk is full: free some space"
-    elif not os.access(folder if folder.exists() else folder.parent, os.W_OK):
+    existing = folder if folder.exists() else folder.parent
+    if not os.access(existing, os.W_OK):
         advice = "the folder cannot be written to: change its permissions"
+    elif existing.exists() and shutil.disk_usage(existing).free < WRITER_MEMORY:
+        # tantivy does not say why one of its threads could not write.
+        advice = "the disk is full: free some space"
     else:
         advice = "it will be rebuilt; if this stays, delete that folder"
     return failure(

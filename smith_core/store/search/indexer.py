@@ -1,5 +1,6 @@
 """Brings the index up to date with the journals; all of it may be repeated and broken off at any point."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,12 +31,13 @@ def no_progress(read_bytes: int, all_bytes: int) -> None:
 
 
 class Indexer:
-    """Indexes the journals of every process, as long as it gets the writer's lock; used by one thread."""
+    """Indexes the journals of every process whenever it gets the writer's lock; `lag_bytes` is for any thread."""
 
     def __init__(self, index: SearchIndex, source: JournalSource, should_stop: Callable[[], bool]) -> None:
         self._index = index
         self._source = source
         self._should_stop = should_stop
+        self._listing = threading.Lock()
         self._read_to_end: dict[str, tuple[str, int, int]] = {}
         self.problem: AgentError | None = None
 
@@ -71,8 +73,9 @@ class Indexer:
 
     def _journals(self) -> list[Journal]:
         try:
-            # A name that is not fit for UTF-8 is none of ours.
-            return [journal for journal in self._source.journals() if clean_text(journal.name) == journal.name]
+            with self._listing:
+                # A name that is not fit for UTF-8 is none of ours.
+                return [journal for journal in self._source.journals() if clean_text(journal.name) == journal.name]
         except OSError as error:
             raise AgentFailure(_unreadable("the journals", error)) from error
 

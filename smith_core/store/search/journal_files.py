@@ -11,6 +11,7 @@ from smith_core.store.search.documents import is_searchable
 from smith_core.store.search.source import GLOBAL_JOURNAL, GenerationChangedError, Journal, JournalEntry
 
 _CATALOGUE_TABLE = "conversation_meta"
+_SUFFIX = ".jrnl"
 _Identity = tuple[int, int, int]
 
 
@@ -21,13 +22,13 @@ class JournalFiles:
         self._data_dir = data_dir
         self._paths: dict[str, Path] = {}
         self._generations: dict[str, tuple[_Identity, int | None]] = {}
-        self._projects = _Projects(data_dir / f"{GLOBAL_JOURNAL}.jrnl")
+        self._projects = _Projects(data_dir / f"{GLOBAL_JOURNAL}{_SUFFIX}")
 
     def journals(self) -> list[Journal]:
         """Return all journals with a valid header; raises OSError."""
         self._projects.refresh()
         found = []
-        for path in (self._data_dir / f"{GLOBAL_JOURNAL}.jrnl", *(self._data_dir / "conv").glob("*/*.jrnl")):
+        for path in (self._data_dir / f"{GLOBAL_JOURNAL}{_SUFFIX}", *self._conversation_files()):
             journal = self._journal(path)
             if journal is not None:
                 self._paths[journal.name] = path
@@ -45,6 +46,16 @@ class JournalFiles:
                 record=None if entry.value is None else _decoded(entry.table, entry.key, entry.value),
                 offset_after=entry.offset_after,
             )
+
+    def _conversation_files(self) -> Iterator[Path]:
+        """Yield all files of conversations; unlike a glob, a folder that cannot be read is an error, not empty."""
+        try:
+            folders = list((self._data_dir / "conv").iterdir())
+        except FileNotFoundError:
+            return
+        for folder in folders:
+            if folder.is_dir():
+                yield from (path for path in folder.iterdir() if path.suffix == _SUFFIX)
 
     def _journal(self, path: Path) -> Journal | None:
         try:

@@ -1,19 +1,14 @@
 """Runs one query against the index and makes hits of what it finds."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, get_args
-
-import msgspec
+from typing import Any
 
 from smith_core.store.search.excerpts import Needle, cut_excerpt, needles_of
 from smith_core.store.search.index import SearchIndex, border
 from smith_core.store.search.matching import build_query
 from smith_core.store.search.query import parse_query
-from smith_core.store.search.results import DocumentKind, SearchHit, SearchOrder, SearchPage
+from smith_core.store.search.results import SearchHit, SearchOrder, SearchPage
 from smith_core.store.search.source import GLOBAL_JOURNAL
-
-if TYPE_CHECKING:
-    import tantivy
 
 MAX_HITS = 200
 MAX_OFFSET = 10_000
@@ -31,34 +26,31 @@ def run_search(index: SearchIndex, text: str, order: SearchOrder, limit: int, of
     searcher = index.searcher()
     with border(index.folder):
         found: Any = searcher.search(build_query(query), limit, count=True, order_by_field=sorting, offset=offset)
-        rows = [(score, searcher.doc(address)) for score, address in found.hits]
+        rows = [(score, searcher.doc(address).to_dict()) for score, address in found.hits]
     needles = needles_of(query)
     return SearchPage(
-        hits=tuple(_hit(document, 0.0 if sorting else float(score), needles) for score, document in rows),
+        hits=tuple(_hit(fields, 0.0 if sorting else float(score), needles) for score, fields in rows),
         total=found.count or 0,
         problems=query.problems,
     )
 
 
-def _hit(document: "tantivy.Document", score: float, needles: Iterable[Needle]) -> SearchHit:
-    excerpt = cut_excerpt(_first(document, "text", ""), needles)
-    kind: DocumentKind = msgspec.convert(_first(document, "kind", get_args(DocumentKind)[0]), DocumentKind)
-    journal = _first(document, "journal", "")
+def _hit(fields: dict[str, list[Any]], score: float, needles: Iterable[Needle]) -> SearchHit:
+    def first(name: str, default: Any) -> Any:
+        return next(iter(fields.get(name, ())), default)
+
+    excerpt = cut_excerpt(first("text", ""), needles)
+    journal = first("journal", "")
     return SearchHit(
-        kind=kind,
+        kind=first("kind", "message"),
         conversation_id="" if journal == GLOBAL_JOURNAL else journal,
-        project_id=_first(document, "project", ""),
-        sequence=_first(document, "seq", -1),
-        note_id=_first(document, "note", ""),
-        role=_first(document, "role", ""),
-        tool=_first(document, "tool", ""),
-        time=_first(document, "time", 0) / 1000,
+        project_id=first("project", ""),
+        sequence=first("seq", -1),
+        note_id=first("note", ""),
+        role=first("role", ""),
+        tool=first("tool", ""),
+        time=first("time", 0) / 1000,
         score=score,
         excerpt=excerpt.text,
         highlights=excerpt.highlights,
     )
-
-
-def _first(document: "tantivy.Document", field: str, default: Any) -> Any:
-    value = document.get_first(field)
-    return default if value is None else value

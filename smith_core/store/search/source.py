@@ -36,7 +36,7 @@ class GenerationChangedError(Exception):
 
 
 class JournalSource(Protocol):
-    """All journals of one store, of this process and of others; called from a background thread."""
+    """All journals of one store, of this process and of others; called from threads, `journals` from one at a time."""
 
     def journals(self) -> Iterable[Journal]:
         """Return every journal there is; raises OSError when they cannot be listed."""
