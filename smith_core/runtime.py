@@ -129,7 +129,7 @@ class Runtime:
                 await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
         except AgentFailure as caught:
             emit(Notice(level="error", text=caught.error.message))
-        except Exception as caught:
+        except Exception as caught:  # noqa: BLE001 - it is logged and becomes an error value
             LOGGER.exception("input could not be handled")
             emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
 

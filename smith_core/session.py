@@ -15,7 +15,7 @@ from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Notice, SessionChanged, ToolOutput, TurnEnded, TurnStarted, UsageReported
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
-from smith_core.messages import Message, TurnRecord, TurnResult
+from smith_core.messages import Message, StopReason, TurnRecord, TurnResult
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
@@ -157,14 +157,14 @@ class Session:
             return self._failed(turn, normalize("cancelled", origin="turn"))
         except AgentFailure as caught:
             return self._failed(turn, caught.error)
-        except Exception as caught:
+        except Exception as caught:  # noqa: BLE001 - it is logged and becomes an error value
             LOGGER.exception("turn %s broke", turn.turn_id)
             return self._failed(turn, normalize(caught, origin="turn"))
 
     @staticmethod
     def _failed(turn: Turn, error: AgentError) -> TurnOutput:
         prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
-        stop_reason = "cancelled" if error.kind == "cancelled" else "error"
+        stop_reason: StopReason = "cancelled" if error.kind == "cancelled" else "error"
         return TurnOutput(messages=(prompt,), stop_reason=stop_reason, error=error)
 
     async def finish_turn(self, turn: Turn, output: TurnOutput, emit: Emit) -> TurnResult:

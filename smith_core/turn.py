@@ -72,7 +72,7 @@ async def run_turn(setup: TurnSetup) -> TurnOutput:
         return loop.abort(CANCELLED)
     except AgentFailure as caught:
         return loop.abort(caught.error)
-    except Exception as caught:
+    except Exception as caught:  # noqa: BLE001 - it is logged and becomes an error value
         LOGGER.exception("turn %s broke", setup.turn_id)
         return loop.abort(normalize(caught, origin="turn"))
 

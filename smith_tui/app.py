@@ -1,6 +1,7 @@
 """The app: bindings, screens, themes, and a clean end whatever happens."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -103,6 +104,7 @@ class SmithApp(App[None]):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
         self._take_signals()
+        self.call_after_refresh(_collect_garbage_again)
         self.call_after_refresh(asyncio.to_thread, self.start.hide_keys)
 
     async def on_unmount(self) -> None:
@@ -217,6 +219,12 @@ def app_around(runtime: "Runtime") -> SmithApp:
     config = runtime.services.config.effective
     model = runtime.session.choice.model or config.default_model or ""
     return SmithApp(AppStart(config=config, cwd=runtime.session.cwd, open_runtime=lambda: runtime, model=model))
+
+
+def _collect_garbage_again() -> None:
+    # What the start has made stays; later collections need not look at it.
+    gc.freeze()
+    gc.enable()
 
 
 def _theme_name(theme: str, role: str) -> str:

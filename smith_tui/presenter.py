@@ -1,7 +1,5 @@
 """From events to the screen: one match statement, and the little state that it needs."""
 
-import json
-
 from smith_core.ansi import clean_output
 from smith_core.events import (
     AnyEvent,
@@ -24,14 +22,12 @@ from smith_core.events import (
 )
 from smith_core.messages import Message, ToolResult, TurnResult
 from smith_core.roles import ROLES
+from smith_tui.transcript.summaries import summarize
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.status_line import Activity
 from smith_tui.widgets.tool_calls import CallState
 from smith_tui.widgets.tool_output import ToolOutputPane
-
-SUMMARY_ARGUMENTS = ("command", "path", "pattern", "query", "url", "subcommand", "key", "task", "id")
-"""The argument that says most of a call, in the order in which they are tried."""
 
 TAIL_BYTES = 2000
 """How much of a running command's output its card in the transcript looks at."""
@@ -113,7 +109,7 @@ class Presenter:
             self._streaming = False
 
     def _tool_started(self, call_id: str, name: str, arguments: str) -> None:
-        summary = summarize(arguments)
+        summary = summarize(name, arguments)
         self.status.change(activity="tool", tool_name=name)
         self.transcript.start_tool(call_id, name, arguments)
         self.output.start_call(call_id, name, summary)
@@ -159,17 +155,3 @@ class Presenter:
             case _:
                 self.transcript.add_notice("error", result.error.message if result.error else "the turn failed")
                 self.status.end_turn("error")
-
-
-def summarize(arguments: str) -> str:
-    """Return the argument that says most of a call, or all of them when none does."""
-    try:
-        values = json.loads(arguments or "{}")
-    except ValueError:
-        return arguments
-    if not isinstance(values, dict):
-        return arguments
-    for name in SUMMARY_ARGUMENTS:
-        if isinstance(values.get(name), str):
-            return str(values[name])
-    return ", ".join(f"{name}={value}" for name, value in values.items())

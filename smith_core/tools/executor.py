@@ -80,7 +80,7 @@ async def _run(spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolOutc
         return _cut_short(spec)
     except AgentFailure as failure:
         return _failed(spec, failure.error)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - it is logged and becomes an error value
         LOGGER.exception("tool %s broke", spec.name)
         return _failed(spec, normalize(error, origin=spec.name))
     finally:

@@ -6,8 +6,7 @@ from rich.style import Style
 
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import PLAIN, Line, Span, indent, line_of, wrap
-from smith_tui.transcript.markdown import MAX_PROSE_WIDTH
+from smith_tui.transcript.lines import MAX_PROSE_WIDTH, PLAIN, Line, Span, indent, line_of, wrap
 
 GUTTER = 2
 """Cells at the left of every text, where bars and marks stand."""

@@ -20,6 +20,10 @@ _TOKENS = re.compile(
 )
 
 
+MAX_PROSE_WIDTH = 110
+"""Cells; longer rows of prose are hard to read, so wide terminals leave room at the right."""
+
+
 class Line(NamedTuple):
     """One row on the screen.
 

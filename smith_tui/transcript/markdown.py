@@ -10,15 +10,13 @@ from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import language_of, render_code
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import BLANK, PLAIN, Line, Span, indent, line_of, wrap
+from smith_tui.transcript.lines import BLANK, MAX_PROSE_WIDTH, PLAIN, Line, Span, indent, line_of, wrap
 from smith_tui.transcript.tables import render_table
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MAX_PROSE_WIDTH = 110
-"""Cells; longer rows of prose are hard to read, so wide terminals leave room at the right."""
 MAX_NESTING = 50
 """Levels of lists and quotes; the parser drops what is deeper, so such a text is shown as it stands."""
 MIN_INDENTED = 4

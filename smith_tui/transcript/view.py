@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from textual.timer import Timer
 
@@ -10,12 +10,13 @@ from smith_core.messages import Message, ToolResult
 from smith_core.roles import ROLES
 from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.blocks import Block, Notice, NoticeLevel, Plain, Prompt, split_plain
-from smith_tui.transcript.cards import ToolCard
 from smith_tui.transcript.document_view import DocumentView
-from smith_tui.transcript.history import blocks_of, card_after
-from smith_tui.transcript.live import LiveAnswer
 from smith_tui.transcript.model import TOP, Place
 from smith_tui.transcript.painting import occurrences
+
+if TYPE_CHECKING:
+    from smith_tui.transcript.cards import ToolCard
+    from smith_tui.transcript.live import LiveAnswer
 
 MAX_FRAMES_PER_SECOND = 30
 MAX_SHARE = 0.3
@@ -68,7 +69,7 @@ class Transcript(DocumentView):
         """Begin an answer of a role; the one before, if it still streams, ends."""
         self.end_assistant()
         self.set_role(role)
-        self._live = LiveAnswer(self.document, self._palette)
+        self._live = self._new_answer()
 
     def append_text(self, delta: str) -> None:
         """Add streamed text to the answer; it shows with the next frame."""
@@ -85,7 +86,7 @@ class Transcript(DocumentView):
         self._pending.clear()
         if self._live is not None:
             self._live.discard()
-            self._live = LiveAnswer(self.document, self._palette)
+            self._live = self._new_answer()
             self._settle_place()
         self._schedule()
 
@@ -99,6 +100,8 @@ class Transcript(DocumentView):
 
     def start_tool(self, call_id: str, name: str, arguments: str) -> None:
         """Show that a call runs; `arguments` is the JSON text that the model sent."""
+        from smith_tui.transcript.history import card_after
+
         self._write_pending()
         card = self._cards[call_id] = card_after(self.document.blocks, name, arguments, self._palette)
         self._add(card)
@@ -130,6 +133,8 @@ class Transcript(DocumentView):
 
     def load(self, messages: Sequence[Message]) -> None:
         """Show a stored conversation instead of what is there, and go to its end."""
+        from smith_tui.transcript.history import blocks_of
+
         self._reset()
         self.document.extend(blocks_of(messages, self._palette))
         self.follow()
@@ -225,6 +230,12 @@ class Transcript(DocumentView):
         self.document.clear()
         self._place = TOP
 
+    def _new_answer(self) -> "LiveAnswer":
+        # What renders answers is imported with the first one, behind the first frame.
+        from smith_tui.transcript.live import LiveAnswer
+
+        return LiveAnswer(self.document, self._palette)
+
     def _settle_place(self) -> None:
         """Keep the view inside a document that has lost blocks."""
         if self._place.block >= len(self.document.blocks):
@@ -233,7 +244,7 @@ class Transcript(DocumentView):
     def _write_pending(self) -> None:
         pending, self._pending = self._pending, []
         if pending and self._live is None:
-            self._live = LiveAnswer(self.document, self._palette)
+            self._live = self._new_answer()
         start = 0
         while self._live is not None and start < len(pending):
             kind = pending[start][0]

@@ -61,9 +61,10 @@ async def test_the_execution_context_cannot_be_written(tmp_path: Path) -> None:
 
 async def test_one_turn_at_a_time(tmp_path: Path) -> None:
     gate = asyncio.Event()
-    runtime = open_engine(tmp_path, ScriptedClient([gate], "hi"))
+    client = ScriptedClient([gate], "hi")
+    runtime = open_engine(tmp_path, client)
     first = asyncio.create_task(run_turn(runtime, "one"))
-    while runtime.session.current_turn is None:
+    while not client.requests:
         await asyncio.sleep(0)
     assert "a turn is running" in said(await command(runtime, "two"))
     assert "has to wait" in said(await command(runtime, "/new"))

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smith_tui.transcript.markdown import MAX_PROSE_WIDTH, render_markdown
+from smith_tui.transcript.lines import MAX_PROSE_WIDTH
+from smith_tui.transcript.markdown import render_markdown
 from tests.support.markdown_examples import EXAMPLES, FOREIGN, WIDE, WIDE_WORDS
 from tests.support.transcript_rows import INK, texts
 
