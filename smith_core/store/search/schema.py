@@ -18,7 +18,7 @@ WATERMARK = "watermark"
 """Values of the field `entry`: what was said, and how far each journal has been read."""
 
 _MAX_WORD_BYTES = 250
-_MAX_RAW_CHARACTERS = 300
+_MAX_RAW_CHARACTERS = 1_000
 _WORDS, _PARTS = "words", "parts"
 
 

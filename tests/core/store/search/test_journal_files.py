@@ -1,5 +1,6 @@
 """The search index reads the store's own files."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,34 @@ def test_a_rewritten_file_is_noticed(data_dir: Path) -> None:
     with pytest.raises(GenerationChangedError):
         list(files.entries(before, 0))
     assert named(files, "c1").generation == "2"
+
+
+def test_a_conversation_says_itself_where_it_belongs_until_the_catalogue_does(data_dir: Path) -> None:
+    meta = {"conversation_id": "c2", "project_id": "fedcba9876543210", "cwd": "/work/other"}
+    write_journal(data_dir / "conv" / "b2" / "c2.jrnl", [message("c2", 1, "first"), ("conversation_meta", "c2", meta)])
+    assert named(JournalFiles(data_dir), "c2").projects == ("fedcba9876543210", "other")
+
+
+async def test_a_deleted_conversation_is_not_found_until_it_is_restored(data_dir: Path) -> None:
+    files = JournalFiles(data_dir)
+    global_journal = data_dir / "global.jrnl"
+    before = global_journal.read_bytes()
+    (line,) = encode_batch(3, [("conversation_meta", "c2", b'{"conversation_id":"c2","deleted_at":1.7e9}')])
+    for is_deleted in (False, True, False):
+        lines = [line] if is_deleted else [line, *encode_batch(4, [("conversation_meta", "c2", b'{"cwd":"/x"}')])]
+        global_journal.write_bytes(b"".join((before, *lines)))
+        service = SearchService(data_dir, files)
+        while (await service.status()).is_working:
+            await asyncio.sleep(0.01)
+        assert (await service.search("first ")).total == (1 if is_deleted else 2)
+        await service.aclose()
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
+    """An empty answer would take all its conversations out of the index."""
+    (tmp_path / "conv").touch()
+    with pytest.raises(OSError, match="Not a directory"):
+        JournalFiles(tmp_path).journals()
 
 
 def test_foreign_and_missing_files_are_passed_over(tmp_path: Path) -> None:
