@@ -37,18 +37,20 @@ class FileBusyError(Exception):
     """Another program holds the lock of the file for too long."""
 
 
-def check_regular(path: Path) -> os.stat_result:
+def check_regular(path: Path, *, follow_symlink: bool = True) -> os.stat_result:
     """Return the status of the file that `path` leads to; raises OSError, or NotRegularFileError."""
-    status = path.stat()
+    status = path.stat(follow_symlinks=follow_symlink)
     if not stat.S_ISREG(status.st_mode):
         raise NotRegularFileError(status.st_mode)
     return status
 
 
-def open_regular(path: Path) -> int:
+def open_regular(path: Path, *, follow_symlink: bool = True) -> int:
     """Return a descriptor for reading, never waiting for a writer; raises OSError, or NotRegularFileError."""
-    check_regular(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    check_regular(path, follow_symlink=follow_symlink)
+    # The kind is looked at again on the open file: between stat and open somebody may have put a pipe there.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow_symlink else os.O_NOFOLLOW)
+    descriptor = os.open(path, flags)
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Reading of small files that other people may have put there: never waits, never follows into a device or pipe."""
+"""Reading of small files that other people may have put there, with every failure as a value."""
 
 import os
 import stat
@@ -6,14 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-_KINDS = (
-    (stat.S_ISDIR, "it is a folder"),
-    (stat.S_ISFIFO, "it is a named pipe"),
-    (stat.S_ISSOCK, "it is a socket"),
-    (stat.S_ISCHR, "it is a device"),
-    (stat.S_ISBLK, "it is a device"),
-)
+from smith_core.plainfile import NotRegularFileError, open_regular
+
 _READ_BITS = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
+_NO_PERMISSION = "you have no permission to read it"
 
 
 class FileRead(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,31 +30,19 @@ def read_regular_file(path: str | Path, limit: int, *, follow_symlink: bool = Tr
     A file without any read permission counts as unreadable for root too, who could read it all the same.
     """
     try:
-        refusal = _refusal(Path(path).stat(follow_symlinks=follow_symlink))
-        return FileRead(problem=refusal) if refusal else _read(path, limit, follow_symlink)
+        with os.fdopen(open_regular(Path(path), follow_symlink=follow_symlink), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not status.st_mode & _READ_BITS:
+                return FileRead(problem=_NO_PERMISSION)
+            data = file.read(limit)
+            return FileRead(data=data, size=max(status.st_size, len(data)))
+    except NotRegularFileError as error:
+        return FileRead(problem=f"it is {error.what}")
     except (FileNotFoundError, NotADirectoryError):
         return FileRead(is_missing=True)
     except PermissionError:
-        return FileRead(problem="you have no permission to read it")
+        return FileRead(problem=_NO_PERMISSION)
     except OSError as error:
         return FileRead(problem=(error.strerror or "it cannot be read").lower())
     except ValueError:
         return FileRead(problem="its name holds a character that no file name has")
-
-
-def _read(path: str | Path, limit: int, follow_symlink: bool) -> FileRead:
-    # The kind is looked at again on the open file: between stat and open somebody may have put a pipe there.
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if follow_symlink else os.O_NOFOLLOW)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        status = os.fstat(file.fileno())
-        refusal = _refusal(status)
-        if refusal:
-            return FileRead(problem=refusal)
-        data = file.read(limit)
-        return FileRead(data=data, size=max(status.st_size, len(data)))
-
-
-def _refusal(status: os.stat_result) -> str:
-    if not stat.S_ISREG(status.st_mode):
-        return next((words for is_kind, words in _KINDS if is_kind(status.st_mode)), "it is not a regular file")
-    return "" if status.st_mode & _READ_BITS else "you have no permission to read it"

@@ -18,7 +18,7 @@ def test_reads_up_to_the_limit_and_tells_the_whole_size(tmp_path: Path) -> None:
 def test_a_pipe_is_refused_without_waiting_for_a_writer_or_waking_one(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    assert read_regular_file(pipe, 10).problem == "it is a named pipe"
+    assert read_regular_file(pipe, 10).problem == "it is a named pipe (FIFO)"
     with pytest.raises(OSError, match="No such device"):  # still no reader
         os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
 

@@ -99,7 +99,7 @@ def test_b25_what_is_no_regular_file_is_named_and_never_waited_for(tmp_path: Pat
         assert "it is a named pipe" in _only_message(_load(link))
         assert "it is a socket" in _only_message(_load(endpoint))
         assert "too many levels of symbolic links" in _only_message(_load(loop))
-        assert "it is a device" in _only_message(_load(Path("/dev/zero")))
+        assert "it is a character device" in _only_message(_load(Path("/dev/zero")))
 
 
 def test_a_missing_file_is_worth_a_word_only_when_it_was_asked_for(tmp_path: Path) -> None:
