@@ -1,9 +1,12 @@
 """Journals in memory, with the promises of the real ones: whole entries, sizes that grow, generations that change."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from smith_core.store.search.source import GLOBAL_JOURNAL, GenerationChangedError, Journal, JournalEntry
+from smith_core.store.search.results import SearchHit, SearchOrder
+from smith_core.store.search.service import SearchService
+from smith_core.store.search.source import GenerationChangedError, Journal, JournalEntry
 
 HEADER_BYTES = 40
 ENTRY_BYTES = 100
@@ -67,4 +70,20 @@ class MemoryJournals:
             yield JournalEntry(table=table, key=key, record=record, offset_after=HEADER_BYTES + ENTRY_BYTES * number)
 
 
-__all__ = ["GLOBAL_JOURNAL", "MemoryJournals"]
+async def caught_up(service: SearchService) -> None:
+    """Wake the service and wait until it has read all journals."""
+    async with asyncio.timeout(20):
+        service.wake()
+        while (status := await service.status()).lag_bytes or status.is_working:
+            await asyncio.sleep(0.01)
+
+
+async def find(service: SearchService, query: str, order: SearchOrder = "best") -> tuple[SearchHit, ...]:
+    page = await service.search(query, order)
+    assert page.notice is None
+    assert page.total == len(page.hits)
+    return page.hits
+
+
+def sequences(hits: tuple[SearchHit, ...]) -> list[int]:
+    return [hit.sequence for hit in hits]

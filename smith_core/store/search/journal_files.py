@@ -21,7 +21,7 @@ class JournalFiles:
     """
 
     def __init__(self, data_dir: Path) -> None:
-        self._global = data_dir / f"{GLOBAL_JOURNAL}{_SUFFIX}"
+        self._global = data_dir / f"global{_SUFFIX}"
         self._conversations = data_dir / "conv"
         self._known: dict[str, _KnownFile] = {}
         self._catalogue = _Catalogue(self._global)
@@ -59,7 +59,7 @@ class JournalFiles:
             status = path.stat()
         except FileNotFoundError:
             return None
-        name = path.stem
+        name = GLOBAL_JOURNAL if path == self._global else path.stem
         identity = (status.st_ino, status.st_size, status.st_mtime_ns)
         known = self._known.get(name)
         if known is None or known.identity != identity:

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-GLOBAL_JOURNAL = "global"
-"""Name of the journal that belongs to no conversation; it holds the project memory."""
+GLOBAL_JOURNAL = ":global"
+"""Name of the journal that belongs to no conversation (their ids have no `:`); it holds the project memory."""
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
