@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from smith_core.embedded.facade.fileview import changed_lines
+from smith_core.embedded.facade.fileview import FileView, changed_lines
 from smith_core.embedded.facade.situation import Situation, Step
 from smith_core.text import shorten
 
@@ -35,16 +35,20 @@ def objection_to(tool: str, arguments: Mapping[str, Any], situation: Situation) 
     if earlier and not any(step.tool in ("edit", "write") and step.ok for step in situation.steps[earlier[-1] + 1 :]):
         return Objection("repeated", "That was done already.")
     path = str(arguments.get("path") or "")
-    if tool == "write" and path not in situation.views and _is_listed(path, situation):
-        return Objection("unread", f"{path} exists already.")
+    if tool == "write" and (path in situation.views or _is_listed(path, situation)):
+        if path not in situation.views:
+            return Objection("unread", f"{path} exists already.")
+        return Objection("mistaken", f"{path} exists already. Change it with replace, append or rewrite.")
     before, after = _contents(tool, arguments, situation)
     if after is None:
         return None
     if before == after:
         return Objection("mistaken", "That changes nothing. Write the changed lines.")
+    if any("\n".join(view.lines) + "\n" == after for view in _earlier_states(path, situation)):
+        return Objection("repeated", "That would undo a change.")
     mistake = syntax_mistake(path, after)
     if mistake and not (before is not None and syntax_mistake(path, before)):
-        return Objection("mistaken", f"Not done: {path} would not be valid then ({mistake}). Choose the lines again.")
+        return Objection("mistaken", f"Not done: {path} would not be valid then ({mistake}). Try again.")
     return None
 
 
@@ -101,6 +105,10 @@ def _contents(tool: str, arguments: Mapping[str, Any], situation: Situation) -> 
     if tool == "edit" and view is not None and before is not None:
         return before, "\n".join(changed_lines(view, arguments)) + "\n"
     return before, None
+
+
+def _earlier_states(path: str, situation: Situation) -> list[FileView]:
+    return [step.before for step in situation.steps if step.before is not None and step.before.path == path]
 
 
 def _is_listed(path: str, situation: Situation) -> bool:

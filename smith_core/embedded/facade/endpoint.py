@@ -5,25 +5,27 @@ import hmac
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
 from aiohttp import web
 
-from smith_core.embedded.facade.composer import CallPart, EndPart, Part, TextPart, compose
+from smith_core.embedded.facade.composer import CallPart, Composer, EndPart, Part, TextPart
+from smith_core.embedded.facade.prompt import opening
 from smith_core.embedded.facade.upstream import TokenCount, Upstream, UpstreamError
 
+COMMON_TOOLS = ("bash", "read", "edit", "write")
+"""The tools of the role that a person starts in, as far as a small model is told of them."""
 MAX_REQUEST_BYTES = 64 * 1024 * 1024
-Compose = Callable[[Mapping[str, Any], Upstream, TokenCount], AsyncIterator[Part]]
 
 
 class Facade:
     """The web application; `model` is the name it answers under, `context_size` its window in tokens."""
 
     def __init__(self, upstream: Upstream, *, token: str, model: str, context_size: int) -> None:
-        self._upstream = upstream
+        self._composer = Composer(upstream)
         self._token = token
         self._model = model
         self._context_size = context_size
@@ -34,6 +36,14 @@ class Facade:
         app.router.add_get("/v1/models", self._list_models)
         app.router.add_post("/v1/chat/completions", self._complete)
         return app
+
+    async def warm_up(self) -> None:
+        """Let the model read what most conversations begin with, so that the first answer comes soon."""
+        actions = [{"type": "object", "properties": {"tool": {"const": "read"}}, "required": ["tool"]}]
+        messages = [*opening(COMMON_TOOLS), {"role": "user", "content": "Files:"}]
+        with suppress(UpstreamError):
+            async for _ in self._composer.upstream.generate(messages, actions, TokenCount(), max_tokens=1):
+                pass
 
     @web.middleware
     async def _require_token(
@@ -61,8 +71,8 @@ class Facade:
         if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
             return _error(400, "invalid_request", "the request is no JSON object with messages")
         count = TokenCount()
-        parts = compose(body, self._upstream, count)
-        async with aclosing(parts):  # type: ignore[type-var]
+        parts = self._composer.compose(body, count)
+        async with aclosing(parts):
             try:
                 first = await anext(parts)
             except UpstreamError as error:
@@ -123,9 +133,7 @@ class _Chunks:
         return {**self._frame, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
-async def _stream(
-    request: web.Request, chunks: _Chunks, first: Part, rest: AsyncIterator[Part]
-) -> web.StreamResponse:
+async def _stream(request: web.Request, chunks: _Chunks, first: Part, rest: AsyncIterator[Part]) -> web.StreamResponse:
     response = web.StreamResponse(headers={"content-type": "text/event-stream", "cache-control": "no-cache"})
     await response.prepare(request)
 

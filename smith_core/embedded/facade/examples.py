@@ -6,7 +6,7 @@ Tiny models lean on the last example most; it is the one whose beginning, a read
 from collections.abc import Collection
 from typing import Any
 
-from smith_core.embedded.facade.actions import encode
+from smith_core.embedded.facade.actions import EDIT_ACTIONS, encode
 
 Turn = tuple[str, Any]
 
@@ -26,12 +26,7 @@ _ADD: tuple[Turn, ...] = (
     ("user", "shapes.py:\n1|def side(s):\n2|    return s"),
     (
         "act",
-        {
-            "tool": "insert",
-            "path": "shapes.py",
-            "after": "2|    return s",
-            "text": ["", "", "def area(w, h):", "    return w * h"],
-        },
+        {"tool": "append", "text": ["", "", "def area(w, h):", "    return w * h"]},
     ),
     ("user", "done"),
     (
@@ -43,7 +38,7 @@ _ADD: tuple[Turn, ...] = (
         },
     ),
     ("user", "done"),
-    ("act", {"tool": "answer", "text": "I added area(w, h) to shapes.py and a test in test_shapes.py."}),
+    ("act", {"tool": "answer", "text": "shapes.py has area(w, h) now, test_shapes.py its test."}),
 )
 _MEND: tuple[Turn, ...] = (
     ("user", "Files: game.py, menu.txt\nTask: is_over in game.py has a mistake, correct it"),
@@ -51,16 +46,10 @@ _MEND: tuple[Turn, ...] = (
     ("user", "game.py:\n1|def is_over(lives):\n2|    return lives > 0"),
     (
         "act",
-        {
-            "tool": "replace",
-            "path": "game.py",
-            "from": "2|    return lives > 0",
-            "to": 2,
-            "text": ["    return lives <= 0"],
-        },
+        {"tool": "replace", "old": "    return lives > 0", "new": "    return lives <= 0"},
     ),
     ("user", "done"),
-    ("act", {"tool": "answer", "text": "I corrected is_over in game.py: it now returns lives <= 0."}),
+    ("act", {"tool": "answer", "text": "is_over in game.py now returns lives <= 0."}),
 )
 _LOOK: tuple[Turn, ...] = (
     ("user", "Files: notes.txt\nTask: what should I buy according to notes.txt?"),
@@ -70,7 +59,7 @@ _LOOK: tuple[Turn, ...] = (
 )
 
 _EXAMPLES = (_TALK, _RUN, _ADD, _MEND, _LOOK)
-_WIRE_TOOLS = {"replace": "edit", "insert": "edit", "delete": "edit"}
+_WIRE_TOOLS = dict.fromkeys(EDIT_ACTIONS, "edit")
 
 
 def examples_for(tools: Collection[str]) -> list[dict[str, str]]:

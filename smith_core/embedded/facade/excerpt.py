@@ -9,7 +9,7 @@ MAX_SHOWN_LINE_CHARS = 160
 MAX_RESULT_CHARS = 1_600
 _AROUND = 6
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]{2,}")
-_STOP_WORDS = frozenset("the and for that this with from into file line lines function class return def change".split())
+_STOP_WORDS = frozenset({"the", "and", "for", "this", "from", "into", "file", "line", "function", "class", "return"})
 
 
 def shown_numbers(view: FileView, task: str) -> list[int]:

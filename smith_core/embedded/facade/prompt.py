@@ -1,42 +1,54 @@
 """The short prompt that takes the place of ours: a small model reads a few hundred tokens, not thousands."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 
-from smith_core.embedded.facade.actions import EDIT_OPERATIONS, wire_step
+from smith_core.embedded.facade.actions import EDIT_ACTIONS, common_tools, wire_step
 from smith_core.embedded.facade.examples import examples_for
 from smith_core.embedded.facade.excerpt import file_text, result_text
 from smith_core.embedded.facade.fileview import FileView, after_edit, mentioned, parse_read
 from smith_core.embedded.facade.situation import Situation, Step
 from smith_core.text import shorten
 
+_HAS_PARTS = re.compile(r"\band\b|\bthen\b|[.;?!]\s+\S")
 MAX_NAMED_FILES = 16
 MAX_TASK_CHARS = 4_000
+REMINDER_CHARS = 300
 _EARLIER_TURNS = 2
 _EARLIER_CHARS = 300
 
 
-def build_messages(situation: Situation, tools: Collection[str]) -> list[dict[str, str]]:
-    """Return the messages for the model; what comes first changes least, so that its work on it can be kept."""
+def build_messages(
+    situation: Situation, tools: Collection[str], written: Mapping[tuple[str, str], str]
+) -> list[dict[str, str]]:
+    """Return the messages for the model; what comes first changes least, so that its work on it can be kept.
+
+    written: what the model wrote for a call, where that is known.
+    """
     messages = opening(tools)
     for exchange in situation.earlier[-_EARLIER_TURNS:]:
         messages.append({"role": "user", "content": f"Task: {shorten(exchange.task, _EARLIER_CHARS)}"})
         messages.append({"role": "assistant", "content": shorten(exchange.answer, _EARLIER_CHARS)})
     messages.append({"role": "user", "content": _task_text(situation)})
     for step in situation.steps:
-        messages.append({"role": "assistant", "content": wire_step(step)})
+        messages.append({"role": "assistant", "content": written.get(step.call) or wire_step(step)})
         messages.append({"role": "user", "content": _result(step, situation.task)})
+    if situation.steps and situation.steps[-1].tool != "bash" and _HAS_PARTS.search(situation.task):
+        # A small model forgets the half of a task that stands far above; told again after a command, it runs it again.
+        messages[-1]["content"] += f"\n\nTask: {shorten(situation.task, REMINDER_CHARS)}"
     return messages
 
 
 def opening(tools: Collection[str]) -> list[dict[str, str]]:
     """Return the messages that every conversation with these tools begins with."""
-    names = [name for tool in tools for name in (EDIT_OPERATIONS if tool == "edit" else (tool,))]
+    common = common_tools(tools)
+    names = [name for tool in common for name in (EDIT_ACTIONS if tool == "edit" else (tool,))]
     text = (
         "You are smith, a small local coding model. Reply with one JSON action. "
-        f"Tools: {', '.join([*names, 'answer'] if 'report' not in tools else names)}. "
+        f"Tools: {', '.join([*names, 'answer'] if 'report' not in common else names)}. "
         "Read a file before you talk about it or change it. Do all that the task asks, then end."
     )
-    return [{"role": "system", "content": text}, *examples_for(tools)]
+    return [{"role": "system", "content": text}, *examples_for(common)]
 
 
 def _task_text(situation: Situation) -> str:

@@ -74,13 +74,17 @@ class Upstream:
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
-            self._session = aiohttp.ClientSession(headers=self._headers, timeout=timeout, read_bufsize=2**20)
+            # llama.cpp closes idle connections just when we would use them again.
+            connector = aiohttp.TCPConnector(force_close=True)
+            self._session = aiohttp.ClientSession(
+                connector=connector, headers=self._headers, timeout=timeout, read_bufsize=2**20
+            )
         return self._session
 
 
 def grammar_of(actions: Sequence[Mapping[str, Any]]) -> str:
     """Return the grammar that allows just these actions, as JSON without blanks (llguidance's `%json`)."""
-    schema = dict(actions[0]) if len(actions) == 1 else {"anyOf": list(actions)}
+    schema: dict[str, Any] = dict(actions[0]) if len(actions) == 1 else {"anyOf": list(actions)}
     schema["x-guidance"] = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
     return f"%llguidance {{}}\nstart: %json {msgspec.json.encode(schema).decode()}"
 
