@@ -39,11 +39,6 @@ class SearchIndex:
         self._loaded: _Version | None = None
         self._marks: tuple[_Version | None, Mapping[str, Watermark]] = (None, {})
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it can be searched."""
-        return self._index is not None
-
     def open(self, should_stop: Callable[[], bool] = lambda: False) -> None:
         """Open the index, or an empty new one in place of one that is damaged or of another schema.
 
