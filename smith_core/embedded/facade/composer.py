@@ -9,15 +9,14 @@ import msgspec
 
 from smith_core.embedded.facade.actions import (
     ANSWER,
-    EDIT_ACTIONS,
     REPORT,
     ToolOffer,
-    UnusableActionError,
     next_actions,
     offered_tools,
     wire_call,
 )
 from smith_core.embedded.facade.checks import Objection, honest_ending, objection_to, reason_to_stop
+from smith_core.embedded.facade.edits import EDIT_ACTIONS, UnusableActionError
 from smith_core.embedded.facade.prompt import build_messages
 from smith_core.embedded.facade.reply import ReplyReader
 from smith_core.embedded.facade.situation import Situation, Step, read_situation

@@ -6,7 +6,8 @@ Tiny models lean on the last example most; it is the one whose beginning, a read
 from collections.abc import Collection
 from typing import Any
 
-from smith_core.embedded.facade.actions import EDIT_ACTIONS, encode
+from smith_core.embedded.facade.actions import encode
+from smith_core.embedded.facade.edits import EDIT_ACTIONS
 
 Turn = tuple[str, Any]
 

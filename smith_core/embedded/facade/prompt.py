@@ -3,7 +3,8 @@
 import re
 from collections.abc import Collection, Mapping
 
-from smith_core.embedded.facade.actions import EDIT_ACTIONS, common_tools, wire_step
+from smith_core.embedded.facade.actions import common_tools, wire_step
+from smith_core.embedded.facade.edits import EDIT_ACTIONS
 from smith_core.embedded.facade.examples import examples_for
 from smith_core.embedded.facade.excerpt import file_text, result_text
 from smith_core.embedded.facade.fileview import FileView, after_edit, mentioned, parse_read

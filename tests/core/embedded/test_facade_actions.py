@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from smith_core.embedded.facade.actions import (
-    UnusableActionError,
     next_actions,
     offered_tools,
-    replaceable,
     wire_call,
     wire_step,
 )
 from smith_core.embedded.facade.checks import honest_ending, objection_to, reason_to_stop
+from smith_core.embedded.facade.edits import UnusableActionError, replaceable
 from smith_core.embedded.facade.situation import read_situation
 from tests.support.facade_requests import REPORT_TOOL, edit_result, our_tools, read_result, request
 
