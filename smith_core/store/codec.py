@@ -21,7 +21,7 @@ def _encode_foreign(value: Any) -> Any:
     return thaw(value) if isinstance(value, Mapping | frozenset | set) else str(value)
 
 
-_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=_encode_foreign)
+_ENCODER = msgspec.json.Encoder(order="sorted", enc_hook=_encode_foreign)
 _DOCUMENT_DECODER = msgspec.json.Decoder(dict[str, Any])
 
 

@@ -1,15 +1,22 @@
 """What the engine asks of whatever keeps conversations; every call may raise AgentFailure of kind persistence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 import msgspec
 
 from smith_core.messages import Message, TurnRecord
 
+TITLE_LENGTH = 60
+"""Most characters of a title that is made from the first prompt."""
+
 
 class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation without its messages; times in seconds since the epoch."""
+    """A conversation without its messages; times in seconds since the epoch.
+
+    size_bytes: of its file. deleted_at: 0 unless it was deleted and can still be restored. forked_from: the id of the
+    conversation that this one began as a copy of.
+    """
 
     conversation_id: str
     title: str = ""
@@ -18,6 +25,32 @@ class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     project_id: str = ""
     message_count: int = 0
+    size_bytes: int = 0
+    deleted_at: float = 0.0
+    forked_from: str = ""
+
+
+class StoredMessage(msgspec.Struct, frozen=True):
+    """A message and its number, which orders the conversation and never changes."""
+
+    sequence: int
+    message: Message
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """A text under a key: of the scratchpad of a conversation, or of the memory of a project."""
+
+    key: str
+    text: str
+    created_at: float = 0.0
+    updated_at: float = 0.0
+
+
+class ConversationHeld(msgspec.Struct, frozen=True, kw_only=True):
+    """Another process has the conversation; pid: its process id, 0 when it is not known."""
+
+    conversation_id: str
+    pid: int
 
 
 class StoreNotice(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +65,19 @@ class StoreNotice(msgspec.Struct, frozen=True, kw_only=True):
 class Persistence(Protocol):
     """The handle `persistence`; ids are free of `:`."""
 
+    @property
+    def unsaved_turns(self) -> int:
+        """How many finished turns are in memory only; they are written with the next turn that can be."""
+        ...
+
+    def take_notices(self) -> tuple[StoreNotice, ...]:
+        """Return what has come up since the last call."""
+        ...
+
+    async def hold(self, conversation_id: str) -> ConversationHeld | None:
+        """Take a conversation for this session, giving up the one before; say who has it when it cannot be had."""
+        ...
+
     async def save_prompt(self, conversation_id: str, turn_id: str, message: Message) -> None:
         """Keep what the person typed, before the first request of the turn goes out."""
         ...
@@ -44,12 +90,84 @@ class Persistence(Protocol):
         """Return a conversation in order; empty when there is none of that id."""
         ...
 
+    async def load_tail(self, conversation_id: str, count: int) -> tuple[StoredMessage, ...]:
+        """Return the last `count` messages, in order."""
+        ...
+
+    async def load_stored(self, conversation_id: str, since: int = 0) -> tuple[StoredMessage, ...]:
+        """Return the messages from number `since` on, in order."""
+        ...
+
+    async def follow(self, conversation_id: str, since: int) -> tuple[StoredMessage, ...]:
+        """Return what another process has added to a conversation from number `since` on."""
+        ...
+
+    async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
+        """Put another message in the place of one."""
+        ...
+
+    async def delete_message(self, conversation_id: str, sequence: int) -> None:
+        """Take one message out; the others keep their numbers."""
+        ...
+
+    async def active_conversation_id(self) -> str:
+        """Return the conversation to go on with after a restart, "" without one."""
+        ...
+
+    async def set_active_conversation_id(self, conversation_id: str) -> None:
+        """Say which conversation to go on with, "" for none."""
+        ...
+
     async def list_conversations(self) -> tuple[ConversationMeta, ...]:
-        """Return all conversations, the newest first."""
+        """Return all conversations that are not deleted, the newest first."""
         ...
 
     async def set_title(self, conversation_id: str, title: str) -> None:
         """Name a conversation."""
+        ...
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation so that it can be restored for some days."""
+        ...
+
+    async def restore_conversation(self, conversation_id: str) -> None:
+        """Take a deletion back."""
+        ...
+
+    async def fork(self, conversation_id: str, up_to: int | None = None) -> str:
+        """Copy a conversation up to and with message number `up_to`, or all of it; return the id of the copy."""
+        ...
+
+    async def put_note(self, conversation_id: str, key: str, text: str) -> Note:
+        """Set a note of the scratchpad."""
+        ...
+
+    async def get_note(self, conversation_id: str, key: str) -> Note | None:
+        """Return a note of the scratchpad."""
+        ...
+
+    async def list_notes(self, conversation_id: str, prefix: str = "") -> tuple[Note, ...]:
+        """Return the notes of the scratchpad whose keys begin with `prefix`, by key."""
+        ...
+
+    async def delete_note(self, conversation_id: str, key: str) -> bool:
+        """Delete a note of the scratchpad; say whether there was one."""
+        ...
+
+    async def put_project_note(self, project_id: str, key: str, text: str) -> Note:
+        """Set a note of a project."""
+        ...
+
+    async def get_project_note(self, project_id: str, key: str) -> Note | None:
+        """Return a note of a project."""
+        ...
+
+    async def list_project_notes(self, project_id: str) -> tuple[Note, ...]:
+        """Return the notes of a project, by key."""
+        ...
+
+    async def delete_project_note(self, project_id: str, key: str) -> bool:
+        """Delete a note of a project; say whether there was one."""
         ...
 
     async def read_overrides(self) -> Mapping[str, Any]:
@@ -58,4 +176,12 @@ class Persistence(Protocol):
 
     async def write_overrides(self, patch: Mapping[str, Any]) -> None:
         """Replace the persisted patch of the configuration."""
+        ...
+
+    async def update_overrides(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Change the patch as it is now, while no other process can; what `change` raises leaves it as it was."""
+        ...
+
+    async def aclose(self) -> None:
+        """Write what is still unsaved if that is possible now, and let go of everything."""
         ...

@@ -1,62 +1,175 @@
 """A store that lasts as long as the process; it keeps the same promises while that runs."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from smith_core.frozen import EMPTY_MAPPING, freeze
+from smith_core.ids import new_id
 from smith_core.messages import Message, TurnRecord
-from smith_core.store.interface import ConversationMeta
+from smith_core.store.interface import (
+    TITLE_LENGTH,
+    ConversationHeld,
+    ConversationMeta,
+    Note,
+    StoredMessage,
+    StoreNotice,
+)
 from smith_core.text import shorten
-
-TITLE_LENGTH = 60
 
 
 class MemoryPersistence:
-    """Conversations and overrides in dictionaries."""
+    """Conversations, notes and overrides in dictionaries."""
+
+    unsaved_turns = 0
 
     def __init__(self) -> None:
-        self._messages: dict[str, tuple[Message, ...]] = {}
-        self._prompts: dict[tuple[str, str], Message] = {}
+        self._messages: dict[str, dict[int, Message]] = {}
+        self._prompts: dict[tuple[str, str], int] = {}
         self._metas: dict[str, ConversationMeta] = {}
+        self._notes: dict[tuple[str, str], Note] = {}
+        self._project_notes: dict[tuple[str, str], Note] = {}
         self._overrides: Mapping[str, Any] = EMPTY_MAPPING
+        self._active = ""
+
+    def take_notices(self) -> tuple[StoreNotice, ...]:
+        """Return nothing: memory does not get damaged."""
+        return ()
+
+    async def hold(self, conversation_id: str) -> ConversationHeld | None:
+        """Return None: nobody else can have a conversation of this process."""
+        return None
 
     async def save_prompt(self, conversation_id: str, turn_id: str, message: Message) -> None:
         """Keep the prompt of a turn that has not ended."""
-        self._prompts[conversation_id, turn_id] = message
+        messages = self._messages.setdefault(conversation_id, {})
+        sequence = self._prompts.setdefault((conversation_id, turn_id), max(messages, default=0) + 1)
+        messages[sequence] = message
 
     async def persist_turn(self, record: TurnRecord) -> None:
         """Append the turn's messages to its conversation."""
         key = record.conversation_id
-        self._prompts.pop((key, record.turn_id), None)
-        messages = self._messages.get(key, ()) + record.messages
-        self._messages[key] = messages
+        messages = self._messages.setdefault(key, {})
+        first = self._prompts.pop((key, record.turn_id), max(messages, default=0) + 1)
+        messages.update(enumerate(record.messages, first))
         first_prompt = record.messages[0].content if record.messages else ""
-        meta = self._metas.get(key) or ConversationMeta(
-            conversation_id=key, title=shorten(first_prompt, TITLE_LENGTH), created_at=record.started_at
-        )
+        meta = self._metas.get(key) or ConversationMeta(conversation_id=key, created_at=record.started_at)
         self._metas[key] = msgspec.structs.replace(
             meta,
-            updated_at=record.started_at + record.result.duration_s,
+            title=meta.title or shorten(first_prompt, TITLE_LENGTH),
+            updated_at=max(meta.updated_at, record.started_at + record.result.duration_s),
             cwd=record.cwd,
             project_id=record.project_id,
             message_count=len(messages),
         )
+        self._active = key
 
     async def load_messages(self, conversation_id: str) -> tuple[Message, ...]:
-        """Return the messages of all turns that ended, then prompts of turns that did not."""
-        open_prompts = [prompt for (key, _), prompt in self._prompts.items() if key == conversation_id]
-        return (*self._messages.get(conversation_id, ()), *open_prompts)
+        """Return the messages, the prompts of turns that did not end included."""
+        return tuple(stored.message for stored in self._stored(conversation_id))
+
+    async def load_tail(self, conversation_id: str, count: int) -> tuple[StoredMessage, ...]:
+        """Return the last messages."""
+        return self._stored(conversation_id)[-count:] if count > 0 else ()
+
+    async def load_stored(self, conversation_id: str, since: int = 0) -> tuple[StoredMessage, ...]:
+        """Return the messages from a number on."""
+        return tuple(stored for stored in self._stored(conversation_id) if stored.sequence >= since)
+
+    async def follow(self, conversation_id: str, since: int) -> tuple[StoredMessage, ...]:
+        """Return the messages from a number on."""
+        return await self.load_stored(conversation_id, since)
+
+    def _stored(self, conversation_id: str) -> tuple[StoredMessage, ...]:
+        return tuple(StoredMessage(*item) for item in sorted(self._messages.get(conversation_id, {}).items()))
+
+    async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
+        """Replace one message."""
+        if sequence in self._messages.get(conversation_id, {}):
+            self._messages[conversation_id][sequence] = message
+
+    async def delete_message(self, conversation_id: str, sequence: int) -> None:
+        """Delete one message."""
+        self._messages.get(conversation_id, {}).pop(sequence, None)
+
+    async def active_conversation_id(self) -> str:
+        """Return the conversation of the last turn."""
+        return self._active
+
+    async def set_active_conversation_id(self, conversation_id: str) -> None:
+        """Remember a conversation."""
+        self._active = conversation_id
 
     async def list_conversations(self) -> tuple[ConversationMeta, ...]:
-        """Return all conversations, the newest first."""
-        return tuple(sorted(self._metas.values(), key=lambda meta: meta.updated_at, reverse=True))
+        """Return all conversations that are not deleted, the newest first."""
+        there = [meta for meta in self._metas.values() if not meta.deleted_at]
+        return tuple(sorted(there, key=lambda meta: meta.updated_at, reverse=True))
 
     async def set_title(self, conversation_id: str, title: str) -> None:
         """Name a conversation."""
+        self._change(conversation_id, title=title)
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """Hide a conversation."""
+        self._change(conversation_id, deleted_at=time.time())
+        self._active = "" if self._active == conversation_id else self._active
+
+    async def restore_conversation(self, conversation_id: str) -> None:
+        """Show it again."""
+        self._change(conversation_id, deleted_at=0.0)
+
+    def _change(self, conversation_id: str, **fields: Any) -> None:
         meta = self._metas.get(conversation_id) or ConversationMeta(conversation_id=conversation_id)
-        self._metas[conversation_id] = msgspec.structs.replace(meta, title=title)
+        self._metas[conversation_id] = msgspec.structs.replace(meta, **fields)
+
+    async def fork(self, conversation_id: str, up_to: int | None = None) -> str:
+        """Copy messages and scratchpad."""
+        copy = new_id()
+        messages = self._messages.get(conversation_id, {})
+        self._messages[copy] = {key: item for key, item in messages.items() if up_to is None or key <= up_to}
+        for (owner, key), note in tuple(self._notes.items()):
+            if owner == conversation_id:
+                self._notes[copy, key] = note
+        meta = self._metas.get(conversation_id) or ConversationMeta(conversation_id=conversation_id)
+        count = len(self._messages[copy])
+        self._metas[copy] = msgspec.structs.replace(
+            meta, conversation_id=copy, forked_from=conversation_id, message_count=count
+        )
+        return copy
+
+    async def put_note(self, conversation_id: str, key: str, text: str) -> Note:
+        """Set a note."""
+        return _put(self._notes, (conversation_id, key), text)
+
+    async def get_note(self, conversation_id: str, key: str) -> Note | None:
+        """Return a note."""
+        return self._notes.get((conversation_id, key))
+
+    async def list_notes(self, conversation_id: str, prefix: str = "") -> tuple[Note, ...]:
+        """Return notes by key."""
+        return _of(self._notes, conversation_id, prefix)
+
+    async def delete_note(self, conversation_id: str, key: str) -> bool:
+        """Delete a note."""
+        return self._notes.pop((conversation_id, key), None) is not None
+
+    async def put_project_note(self, project_id: str, key: str, text: str) -> Note:
+        """Set a note of a project."""
+        return _put(self._project_notes, (project_id, key), text)
+
+    async def get_project_note(self, project_id: str, key: str) -> Note | None:
+        """Return a note of a project."""
+        return self._project_notes.get((project_id, key))
+
+    async def list_project_notes(self, project_id: str) -> tuple[Note, ...]:
+        """Return the notes of a project by key."""
+        return _of(self._project_notes, project_id, "")
+
+    async def delete_project_note(self, project_id: str, key: str) -> bool:
+        """Delete a note of a project."""
+        return self._project_notes.pop((project_id, key), None) is not None
 
     async def read_overrides(self) -> Mapping[str, Any]:
         """Return the patch."""
@@ -65,3 +178,22 @@ class MemoryPersistence:
     async def write_overrides(self, patch: Mapping[str, Any]) -> None:
         """Replace the patch."""
         self._overrides = freeze(patch)
+
+    async def update_overrides(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Change the patch."""
+        self._overrides = freeze(change(self._overrides))
+        return self._overrides
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+
+def _put(notes: dict[tuple[str, str], Note], key: tuple[str, str], text: str) -> Note:
+    old = notes.get(key)
+    now = time.time()
+    notes[key] = Note(key=key[1], text=text, created_at=old.created_at if old else now, updated_at=now)
+    return notes[key]
+
+
+def _of(notes: Mapping[tuple[str, str], Note], owner: str, prefix: str) -> tuple[Note, ...]:
+    return tuple(note for (who, key), note in sorted(notes.items()) if who == owner and key.startswith(prefix))

@@ -12,7 +12,7 @@ from smith_core.store.journal.line import DELETED, Batch, Damage, Header, Line, 
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import load_offsets, save_offsets
 from smith_core.store.journal.options import JournalOptions
-from smith_core.store.journal.recovery import keep_copy, not_repaired, repaired
+from smith_core.store.journal.recovery import damaged, keep_copy, not_repaired, repaired
 from smith_core.store.journal.rewrite import Record, remove_leftovers, rewrite
 from smith_core.store.journal.tail import HEADER_BYTES
 from smith_core.store.migrations import migrate
@@ -61,14 +61,14 @@ class JournalFile:
             line = self._line(table, key)
         return None if line is None else line.value
 
-    def values(self, table: str, keys: Sequence[str]) -> list[bytes]:
-        """Return the JSON of many records, those that are missing left out; neighbours are read in one go."""
+    def items(self, table: str, keys: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Return key and JSON of many records, those that are missing left out; neighbours are read in one go."""
         places = {key: place for key in keys if (place := self.contents.find(table, key)) is not None}
         there = list(places)
         lines = list(read_lines(self._descriptor, list(places.values())))
         if all(map(_is_of, lines, [table] * len(there), there)):
-            return [line.value for line in lines if line is not None]
-        return [value for key in there if (value := self.value(table, key)) is not None]
+            return [(line.key, line.value) for line in lines if line is not None]
+        return [(key, value) for key in there if (value := self.value(table, key)) is not None]
 
     def refresh(self) -> bool:
         """Take in what other processes have written; say whether there was anything. Needs no lock."""
@@ -133,7 +133,10 @@ class JournalFile:
     def _open(self, *, trust_index: bool = True) -> None:
         """Open for writing, or for reading alone as long as the file can be neither changed nor repaired."""
         if self._read_only:
-            self._load(repair=False, trust_index=trust_index)
+            damage = self._load(repair=False, trust_index=trust_index)
+            # What is unfinished at the very end is being written at this moment.
+            if any(part.start < self.contents.end for part in damage) or (damage and not self._header.length):
+                self._options.report(damaged(self.path))
             return
         try:
             with self._locked():

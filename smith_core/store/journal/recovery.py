@@ -57,6 +57,12 @@ def repaired(journal: Path, copy: Path, damage: Sequence[Damage], records: int, 
     )
 
 
+def damaged(journal: Path) -> StoreNotice:
+    """Return the notice about a damaged journal that was opened for reading."""
+    text = f"{journal} is damaged; what can be read of it is shown, and it is repaired when it is opened for writing"
+    return StoreNotice(level="warning", text=text, path=str(journal))
+
+
 def not_repaired(journal: Path, error: Exception) -> StoreNotice:
     """Return the notice about a damaged journal that can be read but not repaired now."""
     return StoreNotice(

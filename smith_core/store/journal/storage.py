@@ -40,6 +40,10 @@ class JournalStorage(Storage):
         kept = [key for key in records if pending.get(key, b"") is not None]
         return kept + [key for key, value in pending.items() if value is not None and key not in records]
 
+    def count(self, table: str) -> int:
+        """Return how many records a table has."""
+        return len(self.keys(table)) if self._pending_of(table) else len(self.file.contents.tables.get(table, ()))
+
     def has(self, table: str, key: str) -> bool:
         """Say whether there is a record."""
         pending = self._pending_of(table)
@@ -50,11 +54,11 @@ class JournalStorage(Storage):
         pending = self._pending_of(table)
         return pending[key] if key in pending else self.file.value(table, key)
 
-    def values(self, table: str, keys: Sequence[str]) -> list[bytes]:
-        """Return the JSON of many records, those that are missing left out."""
+    def items(self, table: str, keys: Sequence[str]) -> list[tuple[str, bytes]]:
+        """Return key and JSON of many records, those that are missing left out."""
         if self._pending_of(table):
-            return [value for key in keys if (value := self.value(table, key)) is not None]
-        return self.file.values(table, keys)
+            return [(key, value) for key in keys if (value := self.value(table, key)) is not None]
+        return self.file.items(table, keys)
 
     def read(self) -> dict[str, Any]:
         """Return the tables that are not empty, each as a mapping that decodes a document when it is looked at."""

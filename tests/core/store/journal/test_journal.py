@@ -1,6 +1,5 @@
 """The journal as TinyDB storage: against a plain dict, through reopening, compaction, damage and full disks."""
 
-import errno
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,15 @@ from tinydb.table import Document
 from smith_core.errors import AgentFailure
 from smith_core.store.interface import StoreNotice
 from smith_core.store.journal.database import JournalDatabase
-from smith_core.store.journal.disk import Disk
 from smith_core.store.journal.line import encode_header
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import index_path
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.journal.storage import JournalStorage
 from smith_core.store.journal.tail import read_entries, read_generation
+from tests.support.store_disks import FullDisk, UnsyncedDisk
 
+FAST = JournalOptions(disk=UnsyncedDisk())
 Tables = dict[str, dict[str, bytes]]
 
 keys = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12)
@@ -33,8 +33,9 @@ def contents(storage: JournalStorage) -> Tables:
     found: Tables = {}
     for table in storage.read():
         there = storage.keys(table)
-        assert storage.values(table, there) == [storage.value(table, key) for key in there]
-        found[table] = dict(zip(there, storage.values(table, there), strict=True))
+        found[table] = dict(storage.items(table, there))
+        assert found[table] == {key: storage.value(table, key) for key in there}
+        assert storage.count(table) == len(there)
     return found
 
 
@@ -57,7 +58,7 @@ def put_all(storage: JournalStorage, batch: list[tuple[str, str, bytes | None]])
 
 def sample(path: Path, batches: int = 6) -> list[Tables]:
     """Write some batches; return the contents after each of them, the empty ones first."""
-    storage = JournalStorage(path)
+    storage = JournalStorage(path, FAST)
     states: list[Tables] = [{}]
     for number in range(batches):
         batch: list[tuple[str, str, bytes | None]] = [
@@ -75,7 +76,7 @@ def test_random_batches_survive_reopening_and_compaction(tmp_path_factory: pytes
     @given(steps, st.sampled_from((0, 1, 2000)))
     def run(plan: list[Any], index_lines: int) -> None:
         path = tmp_path_factory.mktemp("journal") / "a.jrnl"
-        options = JournalOptions(garbage_bytes=200, index_lines=index_lines)
+        options = JournalOptions(disk=UnsyncedDisk(), garbage_bytes=200, index_lines=index_lines)
         storage = JournalStorage(path, options)
         reader = JournalStorage(path, options, read_only=True)
         model: Tables = {}
@@ -162,7 +163,7 @@ def test_b13_a_file_cut_at_any_byte_keeps_every_whole_batch(tmp_path: Path) -> N
         path = folder / "a.jrnl"
         path.write_bytes(data[:size])
         notices: list[StoreNotice] = []
-        storage = JournalStorage(path, JournalOptions(report=notices.append))
+        storage = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), report=notices.append))
         whole = len({end for end in ends if 0 < end <= size and end > ends[1]})
         assert contents(storage) == states[whole], size
         put_all(storage, [("config", "new", b"{}")])
@@ -170,7 +171,7 @@ def test_b13_a_file_cut_at_any_byte_keeps_every_whole_batch(tmp_path: Path) -> N
         if size not in ends:
             assert notices and Path(notices[0].kept_copy).read_bytes() == data[:size]
             assert str(path) in notices[0].text
-        again = JournalStorage(path)
+        again = JournalStorage(path, FAST)
         assert contents(again) == {**states[whole], "config": {"new": b"{}"}}
         again.close()
 
@@ -180,7 +181,7 @@ def test_b13_a_foreign_file_is_kept_and_a_new_one_begun(tmp_path: Path, junk: by
     path = tmp_path / "a.jrnl"
     path.write_bytes(junk)
     notices: list[StoreNotice] = []
-    storage = JournalStorage(path, JournalOptions(report=notices.append))
+    storage = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), report=notices.append))
     put_all(storage, [("config", "new", b"{}")])
     storage.close()
     assert len(notices) == 1
@@ -196,7 +197,7 @@ def test_b13_junk_at_the_end_costs_nothing(tmp_path: Path, junk: bytes) -> None:
         stream.write(junk)
     damaged = path.read_bytes()
     notices: list[StoreNotice] = []
-    storage = JournalStorage(path, JournalOptions(report=notices.append))
+    storage = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), report=notices.append))
     assert contents(storage) == states[-1]
     assert Path(notices[0].kept_copy).read_bytes() == damaged
     storage.close()
@@ -209,7 +210,7 @@ def test_b13_one_damaged_place_costs_its_batch_and_no_other(
 ) -> None:
     folder = tmp_path_factory.mktemp("damage")
     path = folder / "a.jrnl"
-    storage = JournalStorage(path)
+    storage = JournalStorage(path, FAST)
     for number in range(8):
         put_all(storage, [("conversation", f"c:{number}{part}", b'{"n":%d}' % number) for part in "ab"])
     storage.close()
@@ -222,7 +223,7 @@ def test_b13_one_damaged_place_costs_its_batch_and_no_other(
         garbled[offset] = data.draw(st.integers(0, 255)) if width > 1 else flipped
     path.write_bytes(garbled)
     notices: list[StoreNotice] = []
-    repaired = JournalStorage(path, JournalOptions(report=notices.append))
+    repaired = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), report=notices.append))
     found = contents(repaired).get("conversation", {})
     repaired.close()
     header_end = original.index(b"\n") + 1
@@ -242,7 +243,7 @@ def test_b13_one_damaged_place_costs_its_batch_and_no_other(
 
 def test_damage_that_the_side_file_hides_is_found_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jrnl"
-    options = JournalOptions(index_lines=1)
+    options = JournalOptions(disk=UnsyncedDisk(), index_lines=1)
     storage = JournalStorage(path, options)
     for number in range(50):
         put_all(storage, [("conversation", f"c:{number:08d}", b'{"n":%d}' % number)])
@@ -253,9 +254,9 @@ def test_damage_that_the_side_file_hides_is_found_when_it_is_read(tmp_path: Path
     data[place : place + 8] = bytes(8)
     path.write_bytes(data)
     notices: list[StoreNotice] = []
-    again = JournalStorage(path, JournalOptions(index_lines=1, report=notices.append))
+    again = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), index_lines=1, report=notices.append))
     assert notices == []
-    there = again.values("conversation", again.keys("conversation"))
+    there = again.items("conversation", again.keys("conversation"))
     assert len(there) == 49
     assert len(notices) == 1
     assert Path(notices[0].kept_copy).read_bytes() == bytes(data)
@@ -285,7 +286,7 @@ def test_b13_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_an_older_file_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "a.jrnl"
-    storage = JournalStorage(path)
+    storage = JournalStorage(path, FAST)
     put_all(storage, [("usage", "usage:c:t", b'{"requests":1}'), ("usage", "c:other", b"{}")])
     storage.close()
     data = path.read_bytes()
@@ -295,27 +296,6 @@ def test_an_older_file_is_migrated(tmp_path: Path) -> None:
         JournalStorage(path, read_only=True)
     assert contents(JournalStorage(path)) == {"usage": {"c:t": b'{"requests":1}', "c:other": b"{}"}}
     assert read_generation(path) not in (None, 7)
-
-
-class FullDisk(Disk):
-    """Has room for so many bytes; `sync_fails` breaks the next sync instead."""
-
-    def __init__(self, room: int) -> None:
-        self.room = room
-        self.sync_fails = False
-
-    def write(self, descriptor: int, data: bytes, offset: int) -> None:
-        super().write(descriptor, data[: self.room], offset)
-        self.room -= len(data)
-        if self.room < 0:
-            self.room = 0
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    def sync(self, descriptor: int) -> None:
-        if self.sync_fails:
-            self.sync_fails = False
-            raise OSError(errno.EIO, "Input/output error")
-        super().sync(descriptor)
 
 
 def test_b13_a_full_disk_leaves_a_whole_file_at_every_moment(tmp_path: Path) -> None:
@@ -368,7 +348,7 @@ def test_compaction_that_finds_no_room_changes_nothing(tmp_path: Path) -> None:
 def test_a_file_removed_under_a_running_program_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / "store" / "a.jrnl"
     path.parent.mkdir()
-    storage = JournalStorage(path)
+    storage = JournalStorage(path, FAST)
     put_all(storage, [("config", "a", b"{}")])
     path.unlink()
     path.parent.rmdir()
@@ -378,7 +358,7 @@ def test_a_file_removed_under_a_running_program_is_written_again(tmp_path: Path)
 
 def test_two_writers_with_a_lock_see_each_other(tmp_path: Path) -> None:
     path = tmp_path / "a.jrnl"
-    options = JournalOptions(garbage_bytes=300)
+    options = JournalOptions(disk=UnsyncedDisk(), garbage_bytes=300)
     one, two = (JournalStorage(path, options, FileLock(tmp_path / "a.lock")) for _ in range(2))
     for number in range(40):
         for name, storage in (("one", one), ("two", two)):
@@ -408,7 +388,7 @@ def test_a_lock_names_its_holder_and_is_free_when_he_lets_go(tmp_path: Path) -> 
 
 def test_the_tail_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "a.jrnl"
-    storage = JournalStorage(path)
+    storage = JournalStorage(path, FAST)
     put_all(storage, [("config", "a", b"{}"), ("config", "b", b"{}")])
     first = list(read_entries(path))
     assert [entry.key for entry in first] == ["a", "b"]

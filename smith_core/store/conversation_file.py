@@ -1,0 +1,160 @@
+"""One conversation on disk: its messages, turn records, usage, scratchpad and description in one journal."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from smith_core.messages import Message, TurnRecord
+from smith_core.store.adapter import RecordAdapter
+from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, StoredMessage
+from smith_core.store.journal.database import JournalDatabase
+from smith_core.store.journal.lock import FileLock
+from smith_core.store.journal.options import JournalOptions
+from smith_core.store.repositories import ConversationNoteRepository, ConversationRepository, UsageRepository
+from smith_core.store.schema import MESSAGES, message_key, sequence_of
+from smith_core.text import shorten
+
+
+class ConversationFile:
+    """An open conversation; with `lock`, which the caller has taken, it is for writing and closing lets go of it.
+
+    prompts: the numbers of prompts whose turns are not on disk, by turn; the caller keeps it between openings.
+    """
+
+    def __init__(
+        self,
+        conversation_id: str,
+        path: Path,
+        options: JournalOptions,
+        lock: FileLock | None = None,
+        prompts: dict[str, int] | None = None,
+    ) -> None:
+        self.conversation_id = conversation_id
+        self._lock = lock
+        self._database = JournalDatabase(path, options, read_only=lock is None)
+        self.adapter = RecordAdapter(self._database)
+        self.conversations = ConversationRepository(self.adapter)
+        self.notes = ConversationNoteRepository(self.adapter)
+        self.usage = UsageRepository(self.adapter)
+        self._prompts: dict[str, int] = {} if prompts is None else prompts
+        self._next_sequence = 0
+        self._sequence_epoch = -1
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self._database.storage.file.contents.end
+
+    @property
+    def meta(self) -> ConversationMeta:
+        """The description; a bare one when there is none yet."""
+        stored = self.conversations.meta(self.conversation_id)
+        return stored or ConversationMeta(conversation_id=self.conversation_id)
+
+    def refresh(self) -> None:
+        """Take in what the process that has the conversation has written."""
+        self._database.storage.refresh()
+
+    def messages(self, since: int = 0) -> tuple[StoredMessage, ...]:
+        """Return the messages from a number on, in order."""
+        first = message_key(self.conversation_id, since)
+        keys = self.conversations.message_keys(self.conversation_id)
+        return self.conversations.messages([key for key in keys if key >= first] if since else keys)
+
+    def tail(self, count: int) -> tuple[StoredMessage, ...]:
+        """Return the last messages, in order."""
+        keys = self.conversations.message_keys(self.conversation_id)
+        return self.conversations.messages(keys[-count:]) if count > 0 else ()
+
+    def write_prompt(self, turn_id: str, message: Message, cwd: str, project_id: str) -> None:
+        """Keep the prompt of a turn that has begun."""
+        sequence = self._prompts.get(turn_id, self._next())
+        meta = self._touched(self.meta, message, message.created_at or time.time())
+        with self.adapter.batch():
+            self.conversations.put(self.conversation_id, sequence, message)
+            self.conversations.put_meta(
+                msgspec.structs.replace(
+                    meta,
+                    cwd=meta.cwd or cwd,
+                    project_id=meta.project_id or project_id,
+                    message_count=self._count() + (turn_id not in self._prompts),
+                )
+            )
+        self._prompts[turn_id] = sequence
+        self._next_sequence = max(self._next_sequence, sequence + 1)
+
+    def write_turns(self, records: Sequence[TurnRecord]) -> None:
+        """Keep finished turns, all in one batch; the first message of each takes the place of its saved prompt."""
+        following = self._next()
+        meta = self.meta
+        count = self._count()
+        with self.adapter.batch():
+            for record in records:
+                first = self._prompts.get(record.turn_id, following)
+                for sequence, message in enumerate(record.messages, first):
+                    count += not self.adapter.has(MESSAGES, message_key(self.conversation_id, sequence))
+                    self.conversations.put(self.conversation_id, sequence, message)
+                following = max(following, first + len(record.messages))
+                self.usage.put_turn(record)
+                self.notes.put_turn(record, first)
+                prompt = record.messages[0] if record.messages else None
+                meta = self._touched(meta, prompt, record.started_at + record.result.duration_s)
+                meta = msgspec.structs.replace(meta, cwd=record.cwd, project_id=record.project_id)
+            self.conversations.put_meta(msgspec.structs.replace(meta, message_count=count))
+        self._next_sequence = following
+        for record in records:
+            self._prompts.pop(record.turn_id, None)
+
+    def change_meta(self, **fields: Any) -> ConversationMeta:
+        """Change fields of the description."""
+        meta = msgspec.structs.replace(self.meta, **fields)
+        if not meta.created_at:
+            now = time.time()
+            meta = msgspec.structs.replace(meta, created_at=now, updated_at=meta.updated_at or now)
+        self.conversations.put_meta(meta)
+        return meta
+
+    def replace_message(self, sequence: int, message: Message) -> bool:
+        """Put another message in the place of one; say whether there was one."""
+        key = message_key(self.conversation_id, sequence)
+        there = bool(self.conversations.messages([key]))
+        if there:
+            self.conversations.put(self.conversation_id, sequence, message)
+        return there
+
+    def delete_message(self, sequence: int) -> bool:
+        """Take one message out; say whether there was one."""
+        self._next()
+        with self.adapter.batch():
+            there = self.conversations.discard(self.conversation_id, sequence)
+            if there:
+                self.change_meta(message_count=self._count())
+        return there
+
+    def close(self) -> None:
+        """Close the file and let go of the conversation."""
+        self._database.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    @staticmethod
+    def _touched(meta: ConversationMeta, prompt: Message | None, now: float) -> ConversationMeta:
+        title = meta.title or (shorten(prompt.content, TITLE_LENGTH) if prompt else "")
+        # A clock that was set back must not make a conversation older than it was.
+        return msgspec.structs.replace(
+            meta, title=title, created_at=meta.created_at or now, updated_at=max(meta.updated_at, now)
+        )
+
+    def _count(self) -> int:
+        return self._database.storage.count(MESSAGES.name)
+
+    def _next(self) -> int:
+        epoch = self._database.storage.file.epoch
+        if epoch != self._sequence_epoch:
+            keys = self.conversations.message_keys(self.conversation_id)
+            self._next_sequence = max(self._next_sequence, sequence_of(keys[-1]) + 1 if keys else 1)
+            self._sequence_epoch = epoch
+        return self._next_sequence

@@ -1,0 +1,120 @@
+"""The keyspaces and the form of their keys (decisions, section 7)."""
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+from smith_core.errors import failure
+from smith_core.messages import Message, TurnResult, Usage
+from smith_core.store.interface import ConversationMeta, Note
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+SEQUENCE_DIGITS = 8
+MAX_NOTE_ID = 500
+SCRATCHPAD = "scratchpad:"
+TURN_RECORD = "turn_record-"
+RUNTIME_OVERRIDES = "runtime_overrides"
+ACTIVE_CONVERSATION = "meta:active_conversation_id"
+STORED_VERSION = "meta:schema_version"
+_ID_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
+_MAX_ID = 120
+
+
+class TurnNote(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of a turn; its messages are those from `first_sequence` on in the keyspace `conversation`."""
+
+    turn_id: str
+    conversation_id: str
+    project_id: str
+    cwd: str
+    started_at: float
+    first_sequence: int
+    message_count: int
+    result: TurnResult
+    child_usage: tuple[tuple[str, Usage], ...] = ()
+
+
+class TextValue(msgspec.Struct, frozen=True):
+    """A setting of the store itself that is a text."""
+
+    value: str
+
+
+class NumberValue(msgspec.Struct, frozen=True):
+    """A setting of the store itself that is a number."""
+
+    value: int
+
+
+class Keyspace(Generic[T]):
+    """A table by its name, and the type of its records."""
+
+    def __init__(self, name: str, record_type: type[T]) -> None:
+        self.name = name
+        self.record_type = record_type
+
+
+MESSAGES = Keyspace("conversation", Message)
+METAS = Keyspace("conversation_meta", ConversationMeta)
+NOTES = Keyspace("conversation_note", Note)
+TURN_NOTES = Keyspace("conversation_note", TurnNote)
+USAGE = Keyspace("usage", Usage)
+PROJECT_NOTES = Keyspace("project_memory", Note)
+CONFIG = "config"
+TEXT_SETTINGS = Keyspace(CONFIG, TextValue)
+NUMBER_SETTINGS = Keyspace(CONFIG, NumberValue)
+
+
+def check_id(value: str) -> str:
+    """Return an id that can be a segment of a key and a file name; AgentFailure of kind persistence if it is none."""
+    if not value or len(value) > _MAX_ID or value.startswith(".") or not _ID_CHARACTERS.issuperset(value):
+        raise failure(
+            "persistence",
+            "bad_id",
+            f"{value[:80]!r} is not an id: use 1 to {_MAX_ID} letters, digits, `_`, `-` or `.`",
+            origin="store",
+        )
+    return value
+
+
+def check_note_id(value: str) -> str:
+    """Return the id of a note, which may contain `:`; AgentFailure of kind persistence when it is not one line."""
+    if not value.strip() or len(value) > MAX_NOTE_ID or not value.isprintable():
+        raise failure(
+            "persistence",
+            "bad_note_id",
+            f"a key has to be one printable line of at most {MAX_NOTE_ID} characters",
+            origin="store",
+        )
+    return value
+
+
+def conversation_prefix(conversation_id: str) -> str:
+    """Return what all keys of a conversation begin with."""
+    return f"{check_id(conversation_id)}:"
+
+
+def message_key(conversation_id: str, sequence: int) -> str:
+    """Return the key of a message."""
+    return f"{conversation_prefix(conversation_id)}{sequence:0{SEQUENCE_DIGITS}d}"
+
+
+def sequence_of(key: str) -> int:
+    """Return the sequence number of a message's key."""
+    return int(key.rpartition(":")[2])
+
+
+def note_key(conversation_id: str, note_id: str) -> str:
+    """Return the key of a note of a conversation."""
+    return f"{conversation_prefix(conversation_id)}{check_note_id(note_id)}"
+
+
+def usage_key(conversation_id: str, turn_id: str, job_id: str = "") -> str:
+    """Return the key of the usage of a turn, or of one child of it."""
+    return ":".join(map(check_id, (conversation_id, turn_id, job_id) if job_id else (conversation_id, turn_id)))
+
+
+def project_note_key(project_id: str, note_id: str) -> str:
+    """Return the key of a note of a project."""
+    return f"{check_id(project_id)}:{check_note_id(note_id)}"
