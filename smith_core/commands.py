@@ -2,7 +2,7 @@
 
 from smith_core.command_table import Command
 from smith_core.errors import failure
-from smith_core.events import CommandOutput, QuitRequested
+from smith_core.events import CommandOutput, QuitRequested, SetupRequested
 from smith_core.messages import Usage
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
@@ -121,6 +121,10 @@ async def _cancel(context: CommandContext, arguments: str) -> None:
         context.say("cancel", "no turn is running")
 
 
+async def _setup(context: CommandContext, arguments: str) -> None:
+    context.emit(SetupRequested())
+
+
 async def _quit(context: CommandContext, arguments: str) -> None:
     context.emit(QuitRequested())
 
@@ -131,6 +135,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="clear", summary="empty the transcript and start afresh", handler=_clear),
     Command(name="role", usage="[name]", summary="show or switch the role: direct or orchestrator", handler=_role),
     Command(name="model", usage="[id]", summary="show or choose the model of this session", handler=_model),
+    Command(name="setup", summary="choose endpoint and model, and keep them in the settings", handler=_setup),
     Command(
         name="config",
         usage="[show [path] | set path value | unset path]",

@@ -126,6 +126,10 @@ class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
     """The person asked to leave."""
 
 
+class SetupRequested(Event, frozen=True, kw_only=True, tag="setup_requested"):
+    """The person wants to choose the endpoint and the model anew."""
+
+
 class TurnEnded(Event, frozen=True, kw_only=True, tag="turn_ended"):
     """A turn is over and what it produced is on record."""
 
@@ -157,6 +161,7 @@ AnyEvent = (
     | CommandOutput
     | SessionChanged
     | QuitRequested
+    | SetupRequested
     | TurnEnded
     | ChildEvent
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from smith_core.config.schema import Config
+from smith_core.embedded.local_models import LocalModels, is_local
 from smith_core.errors import AgentError, AgentFailure, failure
 from smith_core.llm.protocol import Endpoint, ModelClient, ModelInfo, Timeouts
 from smith_core.roles import RoleSpec
@@ -57,8 +58,8 @@ async def select_model(choice: ModelChoice, role: RoleSpec, config: Config, look
         raise failure(
             "policy",
             "no_model",
-            "no model is configured: set default_model (and llm_config.api_url for your own endpoint), "
-            "for instance with --set llm_config.api_url=http://127.0.0.1:8080/v1 --model MODEL",
+            "no model is configured: choose one with smith-tui setup (/setup in the app), or set default_model, and "
+            "llm_config.api_url for your own endpoint",
             origin="model",
         )
     limits = await lookup.limits(model)
@@ -98,11 +99,12 @@ class ModelService:
     def __init__(
         self,
         client: ModelClient | None = None,
-        embedded: Callable[[], Awaitable[str | None]] | None = None,
+        local: LocalModels | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._client = client
-        self._embedded = embedded
+        self._local = local
+        self._local_endpoints: dict[str, Endpoint] = {}
         self._environ = environ
         self._catalog: ModelCatalog | None = None
 
@@ -125,9 +127,16 @@ class ModelService:
         return self._catalog
 
     def endpoint(self, config: Config, model: str) -> Endpoint:
-        """Return where requests for a model go; AgentFailure when the key is unusable, or missing though needed."""
+        """Return where requests for a model go; AgentFailure when the key is unusable, or missing though needed.
+
+        A local model answers only after `select` has started it.
+        """
         from smith_core.llm.keys import clean_key
 
+        if is_local(model):
+            if model not in self._local_endpoints:
+                raise failure("internal", "not_started", f"{model} was not started yet; try again", origin="model")
+            return self._local_endpoints[model]
         variable = config.llm_config.api_key_env
         key = clean_key(self._environ.get(variable, ""))
         if isinstance(key, AgentError):
@@ -144,17 +153,20 @@ class ModelService:
         return Endpoint(api_url=config.llm_config.api_url or "", api_key=key, api_key_env=variable)
 
     async def select(self, choice: ModelChoice, role: RoleSpec, config: Config) -> SelectedModel:
-        """Resolve the model of a turn; AgentFailure of kind policy when none is configured."""
+        """Resolve the model of a turn, and start it if it is a local one; AgentFailure says why there is none."""
 
         async def first_of_endpoint() -> str | None:
             listed = await self.list_models(config) if config.llm_config.api_url else ()
             return listed[0].id if listed else None
 
         async def embedded() -> str | None:
-            return await self._embedded() if self._embedded else None
+            return self._local.installed() if self._local else None
 
         async def sizes(model: str) -> ModelInfo:
-            endpoint = self.endpoint(config, "") if config.llm_config.api_url else Endpoint()
+            if is_local(model):
+                endpoint = await self._open_local(model)
+            else:
+                endpoint = self.endpoint(config, "") if config.llm_config.api_url else Endpoint()
             return await self.catalog.sizes(model, endpoint, _listing_limits(config))
 
         return await select_model(
@@ -165,10 +177,20 @@ class ModelService:
         """Return what the configured endpoint lists; AgentFailure when it cannot be asked."""
         return await self.client.list_models(self.endpoint(config, ""), _listing_limits(config))
 
+    async def _open_local(self, model: str) -> Endpoint:
+        if self._local is None:
+            raise failure(
+                "policy", "no_local_models", f"{model} needs local models, which are switched off here", origin="model"
+            )
+        self._local_endpoints[model] = await self._local.open(model)
+        return self._local_endpoints[model]
+
     async def aclose(self) -> None:
-        """End the client and the host behind it."""
+        """End the client and the host behind it, and the local model."""
         if self._client is not None:
             await self._client.aclose()
+        if self._local is not None:
+            await self._local.aclose()
 
 
 def _listing_limits(config: Config) -> Timeouts:

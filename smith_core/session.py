@@ -11,6 +11,7 @@ import msgspec
 from smith_core.cancel import CancelToken, new_root
 from smith_core.config.schema import Config
 from smith_core.conversation import UsageTracker
+from smith_core.embedded.label import label_of
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Notice, SessionChanged, ToolOutput, TurnEnded, TurnStarted, UsageReported
 from smith_core.ids import new_id
@@ -89,6 +90,7 @@ class Session:
         self.usage = UsageTracker()
         self.scope = TurnScope(cwd=str(cwd), project=Project(root=str(cwd)))
         self.model: SelectedModel | None = None
+        self._introduced: set[str] = set()
         self.last_prompt = ""
 
     # Life of the session
@@ -233,6 +235,7 @@ class Session:
             emit(Notice(level="error", text=f"not saved: {caught.error.message}"))
         await self.recompute_turn_scope(emit)
         model = await self.select_model(turn.request.choice, role)
+        self._introduce(model.model, emit)
         setup = TurnSetup(
             turn_id=turn.turn_id,
             role=role,
@@ -264,6 +267,13 @@ class Session:
         wanted = choice if choice.model or choice.model_key else self.choice
         self.model = await self.services.model.select(wanted, role, self.services.config.effective)
         return self.model
+
+    def _introduce(self, model: str, emit: Emit) -> None:
+        """Say before its first answer what a model is that must not be taken for more."""
+        notice = label_of(model).notice
+        if notice and model not in self._introduced:
+            self._introduced.add(model)
+            emit(Notice(level="info", text=notice))
 
     def _counting(self, emit: Emit) -> Emit:
         def count(event: AnyEvent) -> None:

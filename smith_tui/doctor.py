@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from smith_core.embedded.label import label_of
 from smith_core.errors import AgentFailure
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
@@ -122,7 +123,7 @@ async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
         yield Finding(subject="model", state="problem", text=caught.error.message)
         return
     text = f"{chosen.model} (from {chosen.source}, {chosen.context_window} tokens)"
-    yield Finding(subject="model", state="ok", text=text)
+    yield Finding(subject="model", state="ok", text="\n".join(filter(None, (text, label_of(chosen.model).notice))))
 
 
 async def _endpoint(runtime: Runtime, address: str) -> Finding:

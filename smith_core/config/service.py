@@ -67,6 +67,10 @@ class ConfigService:
         await self._apply(lambda patch: unset_in_patch(patch, path))
         return self._now(path)
 
+    def reload(self) -> None:
+        """Read the settings file again, after it was changed."""
+        self.loaded = load_effective_config(self._options)
+
     def describe(self, path: str = "") -> str:
         """Return the values in effect at or below a path, each with the layer that it comes from."""
         values = self.loaded.values

@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from smith_core.embedded.label import label_of
 from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import cell_width, cut_to
 
@@ -66,7 +67,7 @@ def _left(state: StatusState, now: float, frame: int | None) -> list[_Part]:
     alias: tuple[Piece, ...] = ((f" {literal(state.role_alias)}", "role"),) if state.role_alias else ()
     parts: list[_Part] = [(1, (mark, *alias))]
     if state.model:
-        parts.append((4, ((cut_to(literal(state.model), _MODEL_CELLS), "text"),)))
+        parts.append((4, ((cut_to(literal(label_of(state.model).short), _MODEL_CELLS), "text"),)))
     return [*parts, (2, (words,))]
 
 
