@@ -16,6 +16,9 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# One worker for each of two cores; the tests of a file share what they start, such as a model host.
+PYTEST_ARGS ?= -n 2 --dist loadfile
+
 suite: .venv/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 

@@ -86,7 +86,7 @@ class ChatScreen(Screen[None]):
         self.transcript.add_plain(WELCOME)
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
-        self.prompt.focus()
+        self.set_focus(self.prompt)
         self.call_after_refresh(lambda: self._start(self._look_around()))
 
     async def _look_around(self) -> None:
@@ -165,7 +165,7 @@ class ChatScreen(Screen[None]):
         shown = not self.has_class("with-output")
         self.set_class(shown, "with-output")
         if not shown and self.output.has_focus:
-            self.prompt.focus()
+            self.set_focus(self.prompt)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the widget that has the focus."""
@@ -182,14 +182,14 @@ class ChatScreen(Screen[None]):
                 self.transcript.action_page_down()
         elif event.is_printable and self.focused in (self.transcript, None):
             event.stop()
-            self.prompt.focus()
+            self.set_focus(self.prompt)
             self.prompt.on_key(event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Give the prompt what was pasted while something else had the focus."""
         if self.focused in (self.transcript, self.output, None):
             event.stop()
-            self.prompt.focus()
+            self.set_focus(self.prompt)
             self.prompt.on_paste(event)
 
     # Find
@@ -222,4 +222,4 @@ class ChatScreen(Screen[None]):
     def _find_closed(self) -> None:
         self._hits = []
         self.transcript.clear_find()
-        self.prompt.focus()
+        self.set_focus(self.prompt)

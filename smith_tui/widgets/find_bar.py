@@ -66,7 +66,7 @@ class FindBar(Widget, can_focus=True):
     def open(self) -> None:
         """Show the bar with the last search selected, and take the focus."""
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)
         self._buffer.move_to(0)
         self._buffer.move_to(len(self._buffer.text), select=True)
         if self._buffer.text:

@@ -165,7 +165,8 @@ def test_b25_a_broken_settings_file_shows_a_banner(place: Place) -> None:
     settings.parent.mkdir(parents=True)
     settings.write_text("{")
     with ServerThread(["x"]) as server, place.start(server.url, "--model", "m") as terminal:
-        terminal.wait_for(lambda text: "config.json" in text and "line 1" in text)
+        # The path is longer than a row, so it is wrapped somewhere.
+        terminal.wait_for(lambda text: "config.json" in "".join(text.split()) and "line 1" in text)
         terminal.type("/config set tool_step_budget 9\r")
         terminal.wait_for("tool_step_budget is now 9")
         assert settings.read_text() == "{"

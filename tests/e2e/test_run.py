@@ -112,6 +112,7 @@ def test_without_any_model_the_setting_is_named(place: Place) -> None:
     done = subprocess.run([SMITH, "run", "hi"], cwd=place.project, env=place.environ, capture_output=True, text=True)
     assert done.returncode == 1
     assert "default_model" in done.stderr
+    assert "llm_config.api_url" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["run"], ["--bogus"], ["run", "x", "--role", "worker"], ["run", "  "]])
