@@ -2,8 +2,12 @@
 
 import argparse
 import gc
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
 
 EXIT_OK, EXIT_ERROR, EXIT_USAGE, EXIT_BUDGET, EXIT_CANCELLED = 0, 1, 2, 3, 130
 
@@ -24,7 +28,13 @@ exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
+    _end_quietly_on_interrupt()
     arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    if not _has_working_folder():
+        print(
+            "the folder that you are in cannot be found any more; cd to another one, and start again", file=sys.stderr
+        )
+        return EXIT_ERROR
     if arguments.command == "run":
         from smith_tui.headless import run_task
 
@@ -36,23 +46,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run_app(arguments)
 
 
+def _end_quietly_on_interrupt() -> None:
+    # Ctrl+C before anything runs would end in a traceback; what runs later takes the signal for itself.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _has_working_folder() -> bool:
+    try:
+        Path.cwd()
+    except OSError:
+        return False
+    return True
+
+
 def _run_app(arguments: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)) or sys.stderr is None:
         print(
             'smith-tui needs a terminal; without one, use: smith-tui run "task"   (smith-tui --help tells more)',
             file=sys.stderr,
         )
         return EXIT_USAGE
+    if not _is_terminal(sys.stderr):
+        # The toolkit draws on standard error: redirected, it would leave the terminal blank.
+        os.dup2(sys.stdout.fileno(), sys.stderr.fileno())
     # Imports make tens of thousands of objects that live for ever; collecting between them is a tenth of the start.
     gc.disable()
+    from smith_core.errors import AgentFailure
     from smith_tui.bootstrap import open_engine
 
-    # The model host takes seconds of CPU to get ready, so it starts before the toolkit is imported.
-    engine = open_engine(arguments)
-    engine.start_host()
+    try:
+        engine = open_engine(arguments)
+        # The model host takes seconds of CPU to get ready, so it starts before the toolkit is imported.
+        engine.start_host()
+    except AgentFailure as caught:
+        print(caught.error.message, file=sys.stderr)
+        return EXIT_ERROR
     from smith_tui.app import run_app
 
     return run_app(engine)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    # A stream that was closed before the start is None.
+    return stream is not None and stream.isatty()
 
 
 def _version() -> str:

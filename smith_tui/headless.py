@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import contextlib
+import os
 import re
 import signal
 import sys
@@ -39,9 +41,17 @@ EXIT_STATUS = {
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+class OutputLostError(Exception):
+    """Standard output takes nothing more; `reason` is empty when its reader has gone, who needs no telling."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 def run_task(arguments: argparse.Namespace) -> int:
     """Run the task of `smith-tui run` and return the exit status of the decisions, section 9."""
-    task = sys.stdin.read() if arguments.task == "-" else arguments.task
+    task = _standard_input() if arguments.task == "-" else arguments.task
     if not task.strip():
         print('smith-tui run needs a task, for instance: smith-tui run "explain this project"', file=sys.stderr)
         return EXIT_USAGE
@@ -52,9 +62,9 @@ def run_task(arguments: argparse.Namespace) -> int:
     except AgentFailure as caught:
         _say(caught.error.message)
         return EXIT_ERROR
-    except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody left to tell.
-        sys.stderr.close()
+    except OutputLostError as lost:
+        if lost.reason:
+            _say(f"standard output takes nothing more ({lost.reason}); send it somewhere else, and start again")
         return EXIT_ERROR
 
 
@@ -84,7 +94,7 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
     if result.error is not None:
         _say(result.error.message)
     if not as_json and result.text.strip():
-        print(_CONTROLS.sub(REPLACEMENT, result.text), flush=True)
+        _write_line(_encoded(_CONTROLS.sub(REPLACEMENT, result.text)))
     return EXIT_STATUS[result.stop_reason]
 
 
@@ -108,8 +118,7 @@ def _json_line(event: AnyEvent) -> None:
         line = msgspec.json.encode({"type": "tool_output", "call_id": event.call_id, "text": text})
     else:
         line = msgspec.json.encode(event, enc_hook=encode_hook)
-    sys.stdout.buffer.write(line + b"\n")
-    sys.stdout.buffer.flush()
+    _write_line(line)
 
 
 def _progress_line(event: AnyEvent) -> None:
@@ -131,6 +140,32 @@ def _progress_line(event: AnyEvent) -> None:
             pass
 
 
+def _standard_input() -> str:
+    if sys.stdin is None:
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+def _encoded(text: str) -> bytes:
+    # What the locale of the terminal or pipe cannot express stays readable as an escape.
+    return text.encode(sys.stdout.encoding if sys.stdout else "utf-8", "backslashreplace")
+
+
+def _write_line(line: bytes) -> None:
+    try:
+        if sys.stdout is None:
+            raise OutputLostError("it is closed")
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        # Python would try to write the rest once more at the end, and print that it could not.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reason = "" if isinstance(error, BrokenPipeError) else error.strerror or type(error).__name__
+        raise OutputLostError(reason) from error
+
+
 def _say(text: str) -> None:
-    for line in text.splitlines() or [""]:
-        print(literal(line), file=sys.stderr, flush=True)
+    # Progress that nobody can read is no reason to stop the work.
+    with contextlib.suppress(OSError):
+        for line in text.splitlines() or [""]:
+            print(literal(line), file=sys.stderr, flush=True)

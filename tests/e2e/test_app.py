@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.e2e.conftest import Place
+from tests.e2e.conftest import SMITH, Place
 from tests.support.demo_task import RIGHT_LINE, TASK, do_task
 from tests.support.model_steps import Call, Calls, Finish, Status, Text
 from tests.support.processes import is_alive, wait_for_file
@@ -86,6 +86,12 @@ def test_b23_a_hang_up_ends_the_app_and_what_it_runs(place: Place) -> None:
         ready(terminal)
         terminal.process.send_signal(signal.SIGHUP)
         assert terminal.wait_for_exit(5) == 129
+
+
+def test_b23_the_screen_is_drawn_although_standard_error_goes_elsewhere(place: Place) -> None:
+    command = ["sh", "-c", 'exec "$@" 2>/dev/null', "sh", SMITH]
+    with Terminal(command, cwd=place.project, environ=place.environ) as terminal:
+        ready(terminal)
 
 
 def test_ctrl_c_twice_quits_and_once_does_not(place: Place) -> None:

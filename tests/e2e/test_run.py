@@ -1,8 +1,13 @@
 """`smith-tui run` as a process: a real task, its output forms, exit statuses, signals and bad input."""
 
+import fcntl
 import json
 import signal
+import struct
 import subprocess
+import termios
+import time
+from pathlib import Path
 
 import pytest
 
@@ -57,11 +62,60 @@ def test_a_task_in_json(place: Place) -> None:
     assert done.returncode == 0
 
 
-def test_the_task_may_come_from_standard_input(place: Place) -> None:
-    with ServerThread(["hello back"]) as server:
-        done = run(place, server.url, task="-", stdin="hello\nthere")
-        assert server.requests[0].json["messages"][-1]["content"] == "hello\nthere"
-    assert done.stdout == "hello back\n"
+def test_b04_a_task_from_standard_input_and_an_answer_may_be_odd_bytes(place: Place) -> None:
+    place.environ |= {"PYTHONIOENCODING": "ascii"}
+    with ServerThread(["caf\u00e9 ▸"]) as server:
+        command = [SMITH, "run", "-", "--set", f"llm_config.api_url={server.url}"]
+        done = subprocess.run(
+            command, cwd=place.project, env=place.environ, input=b"hello\ncaf\xe9", capture_output=True, timeout=60
+        )
+        assert server.requests[0].json["messages"][-1]["content"] == "hello\ncaf\ufffd"
+    assert (done.returncode, done.stdout) == (0, b"caf\\xe9 \\u25b8\n")
+
+
+def test_output_that_cannot_be_written_is_one_sentence(place: Place) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [SMITH, "run", "--json", "hello", "--model", "m"]
+        done = subprocess.run(
+            command, cwd=place.project, env=place.environ, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 1
+    assert "standard output takes nothing more (No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["run", "hello"], ["doctor"]])
+def test_a_working_folder_that_is_gone_is_said_so(place: Place, tmp_path: Path, arguments: list[str]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", SMITH, *arguments]
+    done = subprocess.run(command, cwd=gone, env=place.environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "cd to another one" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_before_the_task_is_read_ends_without_a_traceback(place: Place) -> None:
+    process = subprocess.Popen(
+        [SMITH, "run", "-"], env=place.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"half a task")
+    process.stdin.flush()
+    wait_until_read(process.stdin.fileno())
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=20)[0] == b""
+    assert process.returncode == -signal.SIGINT
+
+
+def wait_until_read(pipe: int) -> None:
+    """Wait until the other end has taken all that was written."""
+    end = time.monotonic() + 20
+    waiting = bytearray(struct.pack("i", 1))
+    while struct.unpack("i", waiting)[0]:
+        assert time.monotonic() < end, "nobody reads"
+        time.sleep(0.01)
+        fcntl.ioctl(pipe, termios.FIONREAD, waiting)
 
 
 def test_exit_status_3_when_the_budget_is_used_up(place: Place) -> None:
