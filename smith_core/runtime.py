@@ -82,7 +82,7 @@ class Runtime:
     ) -> None:
         self._own_spill_dir = None
         if spill_dir is None:
-            self._own_spill_dir = tempfile.TemporaryDirectory(prefix="smith-")
+            self._own_spill_dir = _temporary_folder()
             spill_dir = Path(self._own_spill_dir.name)
         self.services = services
         self.session = Session(services, cwd or Path.cwd(), spill_dir, choice)
@@ -147,3 +147,16 @@ class Runtime:
         if not command.while_running:
             self.session.require_idle(f"/{name}")
         await command.handler(CommandContext(self.session, emit), arguments)
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a new private folder that goes with its object; AgentFailure of kind persistence when none can be made."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="smith-")
+    except OSError as error:
+        raise failure(
+            "persistence",
+            "no_temporary_folder",
+            f"no folder for temporary files can be used ({error.strerror or error}); set TMPDIR to one of yours",
+            origin="runtime",
+        ) from error

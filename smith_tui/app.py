@@ -18,6 +18,7 @@ from textual.binding import BindingType
 
 from smith_core.command_table import Command
 from smith_core.config.schema import Config
+from smith_core.errors import AgentFailure
 from smith_core.paths import ensure_private_dir, state_dir
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
@@ -109,7 +110,8 @@ class SmithApp(App[None]):
 
     async def on_unmount(self) -> None:
         """End what still runs."""
-        await self.runtime.stop_session("quit")
+        if "runtime" in self.__dict__:
+            await self.runtime.stop_session("quit")
 
     # Signals and crashes
 
@@ -210,7 +212,7 @@ def run_app(engine: Engine) -> int:
     app.run()
     _kill_running()
     if app.crash is not None:
-        print(_crash_sentence(app.crash), file=sys.stderr)
+        print(crash_sentence(app.crash), file=sys.stderr)
     return app.return_code or 0
 
 
@@ -242,8 +244,10 @@ def _hang_up(number: int, frame: object) -> None:
     os._exit(128 + number)
 
 
-def _crash_sentence(error: Exception) -> str:
-    """Write the traceback to a private file and return one sentence that names it."""
+def crash_sentence(error: Exception) -> str:
+    """Write the traceback to a private file and return one sentence that names it; a failure has its own sentence."""
+    if isinstance(error, AgentFailure):
+        return error.error.message
     what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     sentence = f"smith-tui stopped because of a mistake in it ({what!r})"
     try:

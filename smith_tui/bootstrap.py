@@ -12,6 +12,7 @@ from smith_core.config.report import render_problems
 from smith_core.config.schema import Config, Problem
 from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
+from smith_core.errors import AgentFailure
 from smith_core.llm.host_process import HostProcess, start_host_process
 from smith_core.log import start_logging
 from smith_core.paths import cache_dir, ensure_private_dir
@@ -85,10 +86,37 @@ KEPT_SESSIONS = 20
 """Folders of full tool outputs that are kept from earlier sessions."""
 
 
-def _new_spill_dir() -> Path:
-    """Make this session's private folder for full tool outputs, and remove the oldest ones."""
-    outputs = ensure_private_dir(cache_dir() / "outputs")
-    earlier = sorted((entry for entry in outputs.iterdir() if entry.is_dir()), key=lambda entry: entry.stat().st_mtime)
-    for folder in earlier[: -KEPT_SESSIONS or None]:
-        shutil.rmtree(folder, ignore_errors=True)
-    return ensure_private_dir(outputs / f"{os.getpid()}-{os.urandom(4).hex()}")
+def _new_spill_dir() -> Path | None:
+    """Make this session's private folder for full tool outputs, and remove the oldest ones.
+
+    None when the cache folder cannot be used; the engine takes a temporary folder then.
+    """
+    try:
+        outputs = ensure_private_dir(cache_dir() / "outputs")
+        folder = ensure_private_dir(outputs / f"{os.getpid()}-{os.urandom(4).hex()}")
+    except AgentFailure:
+        return None
+    ended = sorted((entry for entry in outputs.iterdir() if not _is_in_use(entry)), key=_age_of)
+    for entry in ended[: -KEPT_SESSIONS or None]:
+        shutil.rmtree(entry, ignore_errors=True)
+    return folder
+
+
+def _is_in_use(folder: Path) -> bool:
+    """Say whether the session that made the folder still runs: its name begins with the id of a living process."""
+    owner = folder.name.partition("-")[0]
+    try:
+        os.kill(int(owner), 0)
+    except PermissionError:
+        return True
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True
+
+
+def _age_of(folder: Path) -> float:
+    # Another session may be removing it at this moment.
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0

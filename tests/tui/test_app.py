@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from smith_core.errors import AgentError
+from smith_core.config.schema import Config
+from smith_core.errors import AgentError, failure
 from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWaiting, TextDelta
 from smith_core.llm.protocol import StreamText
 from smith_core.messages import Message
-from smith_tui.app import SmithApp, app_around
+from smith_core.runtime import Runtime
+from smith_tui.app import AppStart, SmithApp, app_around, crash_sentence
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.screens.conversation import ConversationScreen
 from smith_tui.screens.help import HelpScreen
@@ -231,3 +233,15 @@ async def test_ctrl_c_twice_quits_only_when_quick(tmp_path: Path) -> None:
         await pilot.press("ctrl+c")
         await pilot.pause()
         assert app.return_code == 0
+
+
+async def test_an_engine_that_cannot_be_opened_ends_the_app_with_its_sentence(tmp_path: Path) -> None:
+    def open_nothing() -> Runtime:
+        raise failure("persistence", "no_temporary_folder", "no folder; set TMPDIR")
+
+    app = SmithApp(AppStart(config=Config(), cwd=tmp_path, open_runtime=open_nothing))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.crash is not None)
+    assert app.crash is not None
+    assert crash_sentence(app.crash) == "no folder; set TMPDIR"
+    assert app.return_code == 1

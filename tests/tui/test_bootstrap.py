@@ -1,0 +1,51 @@
+"""Opening the engine: where full outputs go, on homes of every kind."""
+
+import os
+import subprocess
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from smith_tui.bootstrap import KEPT_SESSIONS, open_engine
+
+NO_ARGUMENTS = Namespace(config=os.devnull, overrides=[], role=None, model="m")
+
+
+async def spill_dir_of_a_new_session(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    runtime = open_engine(NO_ARGUMENTS).open_runtime()
+    spill_dir = runtime.session.spill_dir
+    assert spill_dir.stat().st_mode & 0o777 == 0o700
+    await runtime.stop_session("done")
+    return spill_dir
+
+
+async def test_a_cache_folder_that_cannot_be_used_is_replaced_by_a_temporary_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    spill_dir = await spill_dir_of_a_new_session(tmp_path / "file", monkeypatch)
+    assert not spill_dir.is_relative_to(tmp_path)
+    assert not spill_dir.exists()
+
+
+@pytest.fixture
+def ended_pid() -> int:
+    with subprocess.Popen(["true"]) as ended:
+        return ended.pid
+
+
+async def test_old_outputs_go_but_never_those_of_a_session_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended_pid: int
+) -> None:
+    outputs = tmp_path / "smith" / "outputs"
+    running = outputs / f"{os.getpid()}-running"
+    running.mkdir(parents=True)
+    os.utime(running, (1, 1))
+    for number in range(KEPT_SESSIONS + 5):
+        (outputs / f"{ended_pid}-{number}").mkdir()
+        os.utime(outputs / f"{ended_pid}-{number}", (100 + number, 100 + number))
+    spill_dir = await spill_dir_of_a_new_session(tmp_path, monkeypatch)
+    kept = {entry.name for entry in outputs.iterdir()} - {spill_dir.name}
+    assert kept == {running.name, *(f"{ended_pid}-{number}" for number in range(5, KEPT_SESSIONS + 5))}
