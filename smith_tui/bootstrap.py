@@ -45,6 +45,7 @@ class Engine:
 
     def open_runtime(self) -> "Runtime":
         """Compose the services around the host and return the engine's front door; the imports take a while."""
+        from smith_core.embedded.local_models import LocalModels
         from smith_core.llm.client import HostClient
         from smith_core.model import ModelChoice, ModelService
         from smith_core.runtime import Runtime, compose_services
@@ -52,7 +53,7 @@ class Engine:
         if self._host is None:
             self.start_host()
         assert self._host is not None
-        services = compose_services(self.config_service, {"model": ModelService(HostClient(self._host))})
+        services = compose_services(self.config_service, {"model": ModelService(HostClient(self._host), LocalModels())})
         self.config_service.keep_overrides_in(services.persistence)
         runtime = Runtime(services, spill_dir=_new_spill_dir(), choice=ModelChoice(model=self.model))
         runtime.start_session()
