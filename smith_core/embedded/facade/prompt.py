@@ -14,6 +14,8 @@ from smith_core.text import shorten
 _HAS_PARTS = re.compile(r"\band\b|\bthen\b|[.;?!]\s+\S")
 MAX_NAMED_FILES = 16
 MAX_TASK_CHARS = 4_000
+MAX_RESULTS_CHARS = 14_000
+"""Of all results together: some 5,000 tokens of the 8,192 that the model can hold."""
 REMINDER_CHARS = 300
 _EARLIER_TURNS = 2
 _EARLIER_CHARS = 300
@@ -31,9 +33,9 @@ def build_messages(
         messages.append({"role": "user", "content": f"Task: {shorten(exchange.task, _EARLIER_CHARS)}"})
         messages.append({"role": "assistant", "content": shorten(exchange.answer, _EARLIER_CHARS)})
     messages.append({"role": "user", "content": _task_text(situation)})
-    for step in situation.steps:
+    for step, result in zip(situation.steps, _results(situation), strict=True):
         messages.append({"role": "assistant", "content": written.get(step.call) or wire_step(step)})
-        messages.append({"role": "user", "content": _result(step, situation.task)})
+        messages.append({"role": "user", "content": result})
     if situation.steps and situation.steps[-1].tool != "bash" and _HAS_PARTS.search(situation.task):
         # A small model forgets the half of a task that stands far above; told again after a command, it runs it again.
         messages[-1]["content"] += f"\n\nTask: {shorten(situation.task, REMINDER_CHARS)}"
@@ -60,6 +62,17 @@ def _task_text(situation: Situation) -> str:
     names = list(named)[:MAX_NAMED_FILES]
     more = ", ..." if len(named) > len(names) else ""
     return f"Files: {', '.join(sorted(names))}{more}\nTask: {task}" if names else f"Task: {task}"
+
+
+def _results(situation: Situation) -> list[str]:
+    """Return what the model is told of each step; of a long turn, the oldest results are left out."""
+    results: list[str] = []
+    room = MAX_RESULTS_CHARS
+    for step in reversed(situation.steps):
+        text = _result(step, situation.task)
+        room -= len(text)
+        results.append(text if room >= 0 or not results else "(seen)")
+    return results[::-1]
 
 
 def _result(step: Step, task: str) -> str:

@@ -85,7 +85,9 @@ class Upstream:
 def grammar_of(actions: Sequence[Mapping[str, Any]]) -> str:
     """Return the grammar that allows just these actions, as JSON without blanks (llguidance's `%json`)."""
     schema: dict[str, Any] = dict(actions[0]) if len(actions) == 1 else {"anyOf": list(actions)}
-    schema["x-guidance"] = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":"}
+    # lenient: a keyword of JSON schema that the grammar does not know is passed over instead of refused.
+    form = {"whitespace_flexible": False, "item_separator": ",", "key_separator": ":", "lenient": True}
+    schema["x-guidance"] = form
     return f"%llguidance {{}}\nstart: %json {msgspec.json.encode(schema).decode()}"
 
 

@@ -13,6 +13,7 @@ from smith_core.embedded.facade.actions import (
 )
 from smith_core.embedded.facade.checks import honest_ending, objection_to, reason_to_stop
 from smith_core.embedded.facade.edits import UnusableActionError, replaceable
+from smith_core.embedded.facade.prompt import build_messages
 from smith_core.embedded.facade.situation import read_situation
 from tests.support.facade_requests import REPORT_TOOL, edit_result, our_tools, read_result, request
 
@@ -197,3 +198,13 @@ def test_a_request_of_odd_form_is_read_without_complaint() -> None:
     odd = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}, {"role": "tool"}, "x"]}
     situation = read_situation(odd)
     assert (situation.task, situation.steps, situation.listing) == ("hi", (), ())
+
+
+def test_a_long_turn_still_fits_into_the_models_window(folder: Path) -> None:
+    text = "\n".join(f"line {number} " + "x" * 150 for number in range(60))
+    steps = [("read", {"path": f"f{number}"}, read_result(f"f{number}", text)) for number in range(9)]
+    asked = request(folder, "look", *steps)
+    messages = build_messages(read_situation(asked), ["bash", "read", "edit", "write"], {})
+    assert sum(len(message["content"]) for message in messages) < 20_000
+    assert "line 59" in messages[-1]["content"]
+    assert "(seen)" in [message["content"] for message in messages]
