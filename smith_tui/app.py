@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -70,6 +70,7 @@ class SmithApp(App[None]):
         self._last_cancel = 0.0
         self.crash: Exception | None = None
         for theme in THEMES.values():
+        self._signalled = False
             for role in ROLES.values():
                 self.register_theme(textual_theme(theme, role.palette))
         # Before anything is mounted there is nothing to restyle, which assigning `theme` would do.
@@ -100,11 +101,14 @@ class SmithApp(App[None]):
                 self.chat.wear_theme()
 
     def on_mount(self) -> None:
-        """Bind the keys and take the signals."""
+        """Bind the keys."""
+    def on_load(self) -> None:
+        """Take the signals before the terminal is touched, so that none can end the app and leave it as it is then."""
+        self._take_signals()
+
         for binding in app_bindings(self.actions):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
-        self._take_signals()
         self.call_after_refresh(_collect_garbage_again)
         self.call_after_refresh(asyncio.to_thread, self.start.hide_keys)
 
@@ -118,13 +122,18 @@ class SmithApp(App[None]):
     def _take_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+            loop.add_signal_handler(number, self._end_by_signal, number)
         # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
         signal.signal(signal.SIGHUP, _hang_up)
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave in good order instead of printing a traceback over the screen."""
-        if self.crash is None:
+    def _end_by_signal(self, number: int) -> None:
+        self._signalled = True
+        self.exit(return_code=128 + number)
+
+        # A screen that is taken away while it is built finds its parts missing; that is no mistake.
+        if self.crash is None and not self._signalled:
             self.crash = error
             self.exit(return_code=1)
 

@@ -1,14 +1,19 @@
-"""The toolkit's input parser with pastes taken out first, so that nothing pasted can act as a key.
+"""The toolkit's input parser with pastes and reports taken out first, so that neither can act as a key.
 
 The stock parser reads escape sequences inside a bracketed paste as keys: a paste with an escape character in it types,
-and may send. It also turns the lines of a terminal without bracketed paste into one Enter after the other.
+and may send. It also turns the lines of a terminal without bracketed paste into one Enter after the other, and it
+types what a terminal reports about itself, which may have been asked for by the program before.
 """
 
+import codecs
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.constants import ESCAPE_DELAY
 from textual.message import Message
 
 PASTE_START = "\x1b[200~"
@@ -20,15 +25,21 @@ _TEXT = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _BURST = re.compile(rf"{_TEXT}*[\r\n](?![\r\n]){_TEXT}+\Z")
 _LONG_BURST = 256  # characters in one read that count as a paste even without a line break
 
+# Control strings, and control sequences with a private mark that no key and no mode report has (ECMA-48, xterm).
+_REPORT = re.compile(r"\x1b(?:[P_^X][^\x1b]*\x1b\\|\][^\x1b\x07]*(?:\x07|\x1b\\)|\[[=>?][\d;:]*[@-~])")
+_REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*)\Z")
+
 
 class PasteParser(XTermParser):
-    """Yields one Paste for each bracketed paste and for each burst of lines; everything else as before."""
+    """Yields one Paste for each bracketed paste and each burst of lines, nothing for reports; the rest as before."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._before = ""  # end of what the stock parser has, where a marker may have begun
         self._pasted: list[str] | None = None
         self._held = ""
+        self._report = ""  # end of what was read, where a report may have begun
+        self._report_at = 0.0
 
     def feed(self, data: str) -> Iterable[Message]:
         """Take what was read from the terminal, cut anywhere; an empty string is the end of input."""
@@ -45,8 +56,12 @@ class PasteParser(XTermParser):
                     yield paste
 
     def tick(self) -> Iterable[Message]:
-        """Give out a lone Escape once its time is over; no marker can begin before it any more."""
+        """Give out a lone Escape, or a report that does not end, once its time is over."""
+        if self._report and time.monotonic() - self._report_at >= ESCAPE_DELAY:
+            begun, self._report = self._report, ""
+            yield from super().feed(begun)
         for event in super().tick():
+            # No marker can begin before it any more.
             self._before = ""
             yield event
 
@@ -60,13 +75,23 @@ class PasteParser(XTermParser):
         self._before = ""
         self._pasted = []
         # The stock parser needs both markers to drop what it holds of the first; it sees nothing in between.
-        events_before = [*super().feed(data[:end]), *super().feed(PASTE_END)]
+        events_before = [*super().feed(self._without_reports(data[:end]) + PASTE_END)]
         return data[end:], [event for event in events_before if not isinstance(event, events.Paste)]
 
     def _keys(self, data: str) -> Iterable[Message]:
+        data = self._without_reports(data)
+        if not data:
+            return []
         if _BURST.match(data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
             return [events.Paste(data)]
         return super().feed(data)
+
+    def _without_reports(self, data: str) -> str:
+        data = _REPORT.sub("", self._report + data)
+        begun = _REPORT_BEGUN.search(data)
+        end = begun.start() if begun else len(data)
+        self._report, self._report_at = data[end:], time.monotonic()
+        return data[:end]
 
     def _take_paste(self, data: str, pasted: list[str]) -> tuple[str, events.Paste | None]:
         data = self._held + data
@@ -81,7 +106,13 @@ class PasteParser(XTermParser):
 
 
 def use_paste_parser() -> None:
-    """Let every terminal driver that starts from now on read its input with a PasteParser."""
+    """Let every terminal driver that starts from now on read its input with a PasteParser, whatever bytes come."""
     from textual.drivers import linux_driver
 
     linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
+    # A terminal may send Latin-1; decoded strictly, one such byte ends the app.
+    linux_driver.getincrementaldecoder = _tolerant_decoder  # type: ignore[assignment,attr-defined]
+
+
+def _tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")

@@ -1,6 +1,7 @@
 """The app in a real pseudo terminal: a task from key press to changed file, cancel, signals, and bad endpoints."""
 
 import signal
+import time
 
 import pytest
 
@@ -79,6 +80,25 @@ def test_b23_a_signal_restores_the_terminal(place: Place, number: signal.Signals
         assert all(mode in terminal.raw for mode in RESTORED)
         assert terminal.attributes()[3] == terminal.attributes_before[3]
         assert not is_alive(pid)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02])
+def test_b23_a_signal_during_the_start_restores_the_terminal(place: Place, delay: float) -> None:
+    with place.start("http://127.0.0.1:9/v1") as terminal:
+        while b"\x1b[?1049h" not in terminal.raw:
+            assert terminal.process.poll() is None
+            time.sleep(0.001)
+        time.sleep(delay)
+        terminal.process.terminate()
+        assert terminal.wait_for_exit() == 143
+        assert all(mode in terminal.raw for mode in RESTORED)
+        assert terminal.attributes() == terminal.attributes_before
+
+
+def test_b23_a_byte_that_is_no_utf_8_does_not_end_the_app(place: Place) -> None:
+    with place.start("http://127.0.0.1:9/v1") as terminal:
+        ready(terminal).send(b"caf\xe9 ole")
+        terminal.wait_for("caf\ufffd ole")
 
 
 def test_b23_a_hang_up_ends_the_app_and_what_it_runs(place: Place) -> None:

@@ -76,7 +76,11 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Send keys as a person's terminal would."""
-        os.write(self._master, text.encode())
+        self.send(text.encode())
+
+    def send(self, data: bytes) -> None:
+        """Send bytes, whatever they are."""
+        os.write(self._master, data)
 
     def resize(self, columns: int, lines: int) -> None:
         """Change the size of the terminal, as a window manager does."""

@@ -1,5 +1,6 @@
 """Input from the terminal: pastes reach the app as pastes, keys as keys, however the bytes are cut."""
 
+import time
 from collections.abc import Iterable
 
 from hypothesis import given
@@ -68,6 +69,38 @@ def test_b21_cutting_the_bytes_changes_nothing(body: str, data: st.DataObject) -
 
 
 KEYS = ["a", "\x1b[A", "\x1b[1;5C", "\x0f", "\t", "漢", "\x1b[<0;3;4M", "\x1b[I"]
+
+
+REPORTS = [
+    "\x1b[?62;22c",
+    "\x1b[>1;4000;29c",
+    "\x1b[?0u",
+    "\x1b[?997;1n",
+    "\x1b_Gi=31;OK\x1b\\",
+    "\x1bP1+r524742\x1b\\",
+    "\x1bP>|XTerm(370)\x1b\\",
+    "\x1b]11;rgb:0000/0000/0000\x07",
+    "\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+]
+
+
+@given(st.sampled_from(REPORTS), st.data())
+def test_b23_what_a_terminal_reports_types_nothing_wherever_it_is_cut(report: str, data: st.DataObject) -> None:
+    text = f"a{report}b"
+    # A lone Escape at the end of a read is a key, as is Escape with one letter.
+    cut = data.draw(st.integers(4, len(text) - 1) | st.just(len(text)))
+    assert parsed(*filter(None, (text[:cut], text[cut:]))) == ["key a", "key b"]
+
+
+def test_b23_a_report_between_pastes_and_one_that_never_ends() -> None:
+    assert parsed(f"\x1b[?62c{PASTE_START}p\x1b[?62c{PASTE_END}\x1b[?62c\r") == ["paste 'p\\x1b[?62c'", "key enter"]
+    parser = PasteParser()
+    assert described(parser.feed("\x1b]x")) == []
+    end = time.monotonic() + 5
+    events_given: list[str] = []
+    while not events_given and time.monotonic() < end:
+        events_given = described(parser.tick())
+    assert events_given[-1] == "key x"
 
 
 @given(st.lists(st.sampled_from(KEYS), max_size=12))
