@@ -41,6 +41,7 @@ class BodyReader:
         self._pending = b""
         self._name = ""
         self._data: list[bytes] = []
+        self._data_size = 0
 
     @property
     def document(self) -> bytes:
@@ -50,11 +51,12 @@ class BodyReader:
     def feed(self, data: bytes) -> list[SseEvent]:
         """Take more bytes and return the events that they complete; TooLongError when one does not end."""
         self._pending += data
-        if len(self._pending) > MAX_PENDING_BYTES:
-            raise TooLongError
         if self.kind == "unknown":
             self._recognize()
-        return self._take_events() if self.kind == "events" else []
+        events = self._take_events() if self.kind == "events" else []
+        if len(self._pending) + self._data_size > MAX_PENDING_BYTES:
+            raise TooLongError
+        return events
 
     def finish(self) -> list[SseEvent]:
         """Return the last event of a body that ended without the blank line behind it."""
@@ -84,10 +86,11 @@ class BodyReader:
         for line in lines:
             if line.startswith(b"data:"):
                 self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+                self._data_size += len(line)
             elif not line:
                 if self._data:
                     events.append(SseEvent(self._name, b"\n".join(self._data)))
-                self._name, self._data = "", []
+                self._name, self._data, self._data_size = "", [], 0
             elif line.startswith(b"event:"):
                 self._name = line[6:].strip().decode("utf-8", "replace")
             elif line.startswith(b"error:"):

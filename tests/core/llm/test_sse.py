@@ -70,6 +70,19 @@ def test_an_event_without_end_is_refused() -> None:
             reader.feed(b"x" * 2**20)
 
 
+def test_an_event_of_endless_lines_is_refused() -> None:
+    reader = BodyReader()
+    with pytest.raises(TooLongError):
+        for _ in range(MAX_PENDING_BYTES // 2**20 + 1):
+            reader.feed(b"data: " + b"x" * 2**20 + b"\n")
+
+
+def test_many_events_are_not_one_long_one() -> None:
+    reader = BodyReader()
+    events = [event for _ in range(20) for event in reader.feed(b"data: " + b"x" * 2**20 + b"\n\n")]
+    assert len(events) == 20
+
+
 def test_b04_surrogate_halves_and_broken_utf_8_are_let_through() -> None:
     assert decode_json(b'{"a":"\\ud83d"}') == {"a": "\ud83d"}
     assert decode_json(b'{"a":"\xff"}') == {"a": "\ufffd"}
