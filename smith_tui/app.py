@@ -40,6 +40,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.
 
     model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
+    welcome: what the transcript begins with, in place of the usual words.
     """
 
     config: Config
@@ -47,6 +48,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     open_runtime: "Callable[[], Runtime]"
     model: str = ""
     notices: tuple[str, ...] = ()
+    welcome: str = ""
     hide_keys: Callable[[], None] = lambda: None
 
 
@@ -68,9 +70,9 @@ class SmithApp(App[None]):
         # Keys of panes that cannot be open yet would only mislead.
         self.actions = tuple(action for action in actions if action.scope != "children")
         self._last_cancel = 0.0
+        self._signalled = False
         self.crash: Exception | None = None
         for theme in THEMES.values():
-        self._signalled = False
             for role in ROLES.values():
                 self.register_theme(textual_theme(theme, role.palette))
         # Before anything is mounted there is nothing to restyle, which assigning `theme` would do.
@@ -100,12 +102,12 @@ class SmithApp(App[None]):
             if self.theme != before:
                 self.chat.wear_theme()
 
-    def on_mount(self) -> None:
-        """Bind the keys."""
     def on_load(self) -> None:
         """Take the signals before the terminal is touched, so that none can end the app and leave it as it is then."""
         self._take_signals()
 
+    def on_mount(self) -> None:
+        """Bind the keys."""
         for binding in app_bindings(self.actions):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
@@ -126,12 +128,12 @@ class SmithApp(App[None]):
         # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
         signal.signal(signal.SIGHUP, _hang_up)
 
-    def _handle_exception(self, error: Exception) -> None:
-        """Leave in good order instead of printing a traceback over the screen."""
     def _end_by_signal(self, number: int) -> None:
         self._signalled = True
         self.exit(return_code=128 + number)
 
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave in good order instead of printing a traceback over the screen."""
         # A screen that is taken away while it is built finds its parts missing; that is no mistake.
         if self.crash is None and not self._signalled:
             self.crash = error
@@ -206,8 +208,8 @@ class SmithApp(App[None]):
             self.chat.submit(f"/{command.name}")
 
 
-def run_app(engine: Engine) -> int:
-    """Run the app until it ends; return the exit status."""
+def run_app(engine: Engine, welcome: str = "") -> int:
+    """Run the app until it ends; return the exit status. welcome: as in AppStart."""
     use_paste_parser()
     start = AppStart(
         config=engine.config,
@@ -215,6 +217,7 @@ def run_app(engine: Engine) -> int:
         open_runtime=engine.open_runtime,
         model=engine.model or engine.config.default_model or "",
         notices=(engine.config_message,) if engine.config_message else (),
+        welcome=welcome,
         hide_keys=engine.hide_keys,
     )
     app = SmithApp(start)

@@ -17,6 +17,8 @@ first steps:
   smith-tui --set llm_config.api_url=https://HOST/v1    any OpenAI-compatible endpoint
   smith-tui --model openrouter/qwen/qwen3-coder         or a provider that the model id names
   smith-tui run "make the tests pass" --json            one task, without the screen
+  smith-tui setup                                       choose endpoint and model, step by step
+  smith-tui tour                                        a scripted demo, without any model
   smith-tui doctor                                      what works on this machine
 
 settings live in ~/.config/smith/config.json, for instance
@@ -43,7 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         from smith_tui.doctor import run_doctor
 
         return run_doctor(arguments)
-    return _run_app(arguments)
+    if arguments.command == "model":
+        from smith_tui.model_command import run_model
+
+        return run_model(arguments)
+    if arguments.command == "tour":
+        from smith_tui.tour_command import run_tour
+
+        return run_tour(arguments)
+    return run_full_screen(arguments)
 
 
 def _end_quietly_on_interrupt() -> None:
@@ -60,8 +70,14 @@ def _has_working_folder() -> bool:
     return True
 
 
-def _run_app(arguments: argparse.Namespace) -> int:
-    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)) or sys.stderr is None:
+def has_terminal() -> bool:
+    """Whether a person sits at both ends of this program."""
+    return _is_terminal(sys.stdin) and _is_terminal(sys.stdout) and sys.stderr is not None
+
+
+def run_full_screen(arguments: argparse.Namespace, welcome: str = "") -> int:
+    """Run the app and return its exit status; welcome: what its screen begins with, in place of the usual words."""
+    if not has_terminal():
         print(
             'smith-tui needs a terminal; without one, use: smith-tui run "task"   (smith-tui --help tells more)',
             file=sys.stderr,
@@ -84,7 +100,7 @@ def _run_app(arguments: argparse.Namespace) -> int:
         return EXIT_ERROR
     from smith_tui.app import run_app
 
-    return run_app(engine)
+    return run_app(engine, welcome)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
@@ -107,6 +123,8 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from smith_tui.model_command import add_model_parser
+
     common = argparse.ArgumentParser(add_help=False)
     group = common.add_argument_group("settings for this start")
     group.add_argument(
@@ -125,7 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         parents=[common],
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
-    commands = parser.add_subparsers(dest="command", metavar="{run,doctor}")
+    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,doctor}")
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",
@@ -135,6 +153,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("task", help='what to do; "-" reads it from standard input')
     run.add_argument("--json", action="store_true", help="events as JSON lines on standard output")
+    commands.add_parser(
+        "setup",
+        help="choose endpoint and model, step by step",
+        description="Open the app with the screen that chooses endpoint and model and keeps them in the settings.",
+        parents=[_suppressed(common)],
+    )
+    tour = commands.add_parser(
+        "tour",
+        help="a scripted demo, without any model",
+        description="A scripted demo, no language model: real tools on a sample project, step by step.",
+        parents=[_suppressed(common)],
+    )
+    tour.add_argument("--plain", action="store_true", help="print all steps instead of opening the screen")
+    add_model_parser(commands)
     commands.add_parser(
         "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
     )

@@ -75,7 +75,7 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
         _say(engine.config_message)
     runtime = engine.open_runtime()
     engine.hide_keys()
-    received = _cancel_on_signals(runtime)
+    received = cancel_on_signals(runtime)
     result: TurnResult | None = None
     error_shown = False
     try:
@@ -94,11 +94,11 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
     if result.error is not None:
         _say(result.error.message)
     if not as_json and result.text.strip():
-        _write_line(_encoded(_CONTROLS.sub(REPLACEMENT, result.text)))
+        write_text(result.text)
     return EXIT_STATUS[result.stop_reason]
 
 
-def _cancel_on_signals(runtime: Runtime) -> list[int]:
+def cancel_on_signals(runtime: Runtime) -> list[int]:
     """Cancel the turn on the first signal and leave at once on the second; return the list of those received."""
     received: list[int] = []
     loop = asyncio.get_running_loop()
@@ -122,22 +122,33 @@ def _json_line(event: AnyEvent) -> None:
 
 
 def _progress_line(event: AnyEvent) -> None:
+    text = progress_text(event)
+    if text:
+        _say(text)
+
+
+def progress_text(event: AnyEvent) -> str:
+    """Return what an event adds to the progress that a person follows, "" when that is nothing."""
     match event:
         case RequestStarted(model=model, attempt=attempt):
-            _say(f"· asking {model}" + (f" (attempt {attempt})" if attempt > 1 else ""))
+            return f"· asking {model}" + (f" (attempt {attempt})" if attempt > 1 else "")
         case RetryWaiting(attempt=attempt, max_attempts=most, wait_s=wait, error=error):
-            _say(f"· {error.message}; attempt {attempt} of {most} in {wait:.1f} s")
+            return f"· {error.message}; attempt {attempt} of {most} in {wait:.1f} s"
         case ToolStarted(name=name, arguments=arguments):
-            _say(f"▸ {name} {shorten(arguments, 160)}")
+            return f"▸ {name} {shorten(arguments, 160)}"
         case ToolEnded(result=result):
             lines = [line for line in result.content.splitlines() if line.strip()] or [""]
             # A command says at its end how it went; every other tool says it first.
             shown = lines[-1] if result.metadata.exit_code is not None else lines[0]
-            _say(f"  {'✓' if result.ok else '✗'} {shorten(shown, 160)}")
+            return f"  {'✓' if result.ok else '✗'} {shorten(shown, 160)}"
         case Notice(text=text):
-            _say(text)
-        case _:
-            pass
+            return text
+    return ""
+
+
+def write_text(text: str) -> None:
+    """Write text to standard output, control characters replaced; raises OutputLostError."""
+    _write_line(_encoded(_CONTROLS.sub(REPLACEMENT, text)))
 
 
 def _standard_input() -> str:

@@ -83,7 +83,7 @@ class ChatScreen(Screen[None]):
         start = self._start_with
         self.transcript.set_role(start.config.active_role)
         self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
-        self.transcript.add_plain(WELCOME)
+        self.transcript.add_plain(start.welcome or WELCOME)
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
         self.set_focus(self.prompt)
