@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
@@ -38,6 +38,9 @@ litellm.telemetry = False
 litellm.num_retries = 0
 # litellm's default transport, aiohttp, knows no limit for sending.
 litellm.disable_aiohttp_transport = True
+
+REFUSAL_BYTES = 64 * 1024
+"""Most bytes of an HTTP error's body that are read."""
 
 _KEEP_ALIVE_S = 60.0
 _limits: ContextVar[httpx.Timeout] = ContextVar("limits")
@@ -136,12 +139,37 @@ def _use_own_http_client() -> None:
         litellm.aclient_session = httpx.AsyncClient(
             limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
             follow_redirects=True,
-            event_hooks={"request": [_apply_limits]},
+            event_hooks={"request": [_apply_limits], "response": [_bound_refusal]},
         )
 
 
 async def _apply_limits(request: httpx.Request) -> None:
     request.extensions["timeout"] = _limits.get().as_dict()
+
+
+async def _bound_refusal(response: httpx.Response) -> None:
+    """Let no more of a refusal be read than it takes to say why; what reads it reads all and takes it apart."""
+    if response.is_error:
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        response.stream = _FirstBytes(response.stream)
+
+
+class _FirstBytes(httpx.AsyncByteStream):
+    """The beginning of a body, at most REFUSAL_BYTES of it."""
+
+    def __init__(self, body: httpx.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = REFUSAL_BYTES
+        async for piece in self._body:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
 
 
 def _raw_response(stream: Any) -> httpx.Response | None:

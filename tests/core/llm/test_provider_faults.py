@@ -182,6 +182,15 @@ async def test_retry_after_is_handed_on_and_not_waited_for(endpoint: Endpointed)
     assert time.perf_counter() - started < 1 and len(endpoint.server.requests) == 1
 
 
+@pytest.mark.parametrize("status", [401, 429, 500])
+async def test_b27_a_refusal_of_megabytes_takes_no_time_and_shows_no_key(status: int, endpoint: Endpointed) -> None:
+    started = time.perf_counter()
+    played = await endpoint.play(Status(status, {"error": {"message": f"bad {KEY} " * 200_000}}))
+    assert played.error.data["status"] == status
+    assert "SECRET" not in repr(played.error) and len(played.error.message) < 1000
+    assert time.perf_counter() - started < 3
+
+
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500])
 async def test_b27_a_server_that_repeats_the_key(status: int, endpoint: Endpointed) -> None:
     answer = Status(status, {"error": {"message": f"bad key {KEY}, Bearer {KEY}"}}, echo_key=True)
