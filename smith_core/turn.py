@@ -1,6 +1,7 @@
 """The loop of one turn: ask the model, run the calls it makes, hand it the results, until it is done."""
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,9 @@ from smith_core.window import WindowLimits, fit
 
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
+
+# An even number of backslashes before it leaves the last one to be the escape.
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -269,10 +273,11 @@ class _TurnLoop:
 
 
 def history_safe(call: ToolCall) -> ToolCall:
-    """Return the call with arguments that are a JSON object, as providers demand of history."""
+    """Return the call with arguments that are a JSON object without NUL, as providers demand of history."""
     try:
         if isinstance(msgspec.json.decode(call.arguments), dict):
-            return call
+            cleaned = _ESCAPED_NUL.sub(r"\1\\ufffd", call.arguments)
+            return call if cleaned == call.arguments else msgspec.structs.replace(call, arguments=cleaned)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     if call.arguments.strip() in ("", "null"):

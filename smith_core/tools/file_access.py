@@ -55,7 +55,7 @@ def resolve_path(raw: str, cwd: Path) -> Path:
     meant = _unwrapped(raw)
     if not meant:
         raise PathRefusedError("the path is empty; name a file")
-    if "\0" in raw:
+    if "\0" in raw or "\0" in meant:
         raise PathRefusedError("the path holds a NUL character, which no file name can have")
     try:
         os.fsencode(raw)

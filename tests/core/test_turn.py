@@ -209,6 +209,19 @@ async def test_b04_surrogates_in_the_prompt_do_not_poison_history(tmp_path: Path
     assert client.requests[0].messages[1].content == "x\U0001f600 \ufffd \ufffd"
 
 
+async def test_b04_nul_in_arguments_does_not_poison_history(tmp_path: Path) -> None:
+    arguments = r'{"path": "a\u0000\u0000b\\\u0000", "end_line": 1, "literal": "\\u0000"}'
+    client = ScriptedClient(calls(("read", arguments)), "done")
+    await run_turn(open_engine(tmp_path, client), "go")
+    asked, refused = client.requests[1].messages[-2:]
+    assert json.loads(asked.tool_calls[0].arguments) == {
+        "path": "a\ufffd\ufffdb\\\ufffd",
+        "end_line": 1,
+        "literal": r"\u0000",
+    }
+    assert "NUL" in refused.content
+
+
 async def test_b18_a_prompt_that_cannot_fit_is_refused_without_a_request(tmp_path: Path) -> None:
     client = ScriptedClient("hi")
     runtime = open_engine(tmp_path, client)

@@ -186,6 +186,7 @@ async def test_what_is_no_text_file_is_refused_without_hanging(tmp_path: Path) -
         ("x" * 300, "too long"),
         ("", "empty"),
         ("a\0b", "NUL"),
+        ("file:///etc/passwd%00", "NUL"),
     ]:
         outcome = await asyncio.wait_for(read(tmp_path, path), 2)
         if path != "/dev/stdin":  # it may be a plain file under a test runner
