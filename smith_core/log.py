@@ -11,6 +11,8 @@ LEVELS = ("debug", "info", "warning", "error")
 
 def start_logging(environ: Mapping[str, str] = os.environ) -> str:
     """Log to the file that `SMITH_LOG` names as `path` or `path:level`; return a sentence if that cannot be done."""
+    # Without any handler Python prints errors, with their tracebacks, on the terminal.
+    logging.getLogger().addHandler(logging.NullHandler())
     wanted = environ.get("SMITH_LOG", "").strip()
     if not wanted:
         return ""

@@ -2,6 +2,8 @@
 
 import logging
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,12 @@ def quiet_again() -> Iterator[None]:
 def test_without_the_variable_nothing_is_logged(tmp_path: Path) -> None:
     assert start_logging({}) == ""
     assert LOGGER.handlers == []
+
+
+def test_an_error_is_never_printed() -> None:
+    program = "from smith_core.log import *; start_logging({}); LOGGER.error('secret'); logging.error('secret')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(("level", "lines"), [("", 1), (":debug", 2), (":error", 0)])
