@@ -12,7 +12,7 @@ import msgspec
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-Scope = Literal["always", "children", "prompt", "tool_output", "find"]
+Scope = Literal["always", "children", "prompt", "tool_output", "find", "search", "conversations"]
 
 
 class KeyAction(msgspec.Struct, frozen=True):
@@ -63,9 +63,22 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("find_next", ("enter", "down"), "next", "Go to the next match", 2, "find"),
     KeyAction("find_previous", ("shift+enter", "up"), "previous", "Go to the match before", 3, "find", "Up"),
     KeyAction("find_close", ("escape",), "close", "Leave the search", 2, "find"),
+    KeyAction("search_open", ("enter",), "open", "Open the conversation at the result", 2, "search"),
+    KeyAction("search_order", ("tab",), "best/newest", "Show the best or the newest results first", 3, "search"),
+    KeyAction("search_close", ("escape",), "back", "Leave the search of all conversations", 2, "search"),
+    KeyAction("list_open", ("enter",), "load", "Load the conversation", 2, "conversations"),
+    KeyAction("list_filter", ("slash",), "filter", "Filter conversations by title and folder", 3, "conversations"),
+    KeyAction("list_new", ("n",), "new", "Begin a new conversation", 5, "conversations"),
+    KeyAction("list_title", ("t",), "title", "Give the conversation another title", 5, "conversations"),
+    KeyAction("list_fork", ("f",), "fork", "Copy the conversation", 5, "conversations"),
+    KeyAction("list_delete", ("d", "delete"), "delete", "Delete the conversation", 4, "conversations"),
+    KeyAction("list_undo", ("u",), "undo", "Take the last deletion back", 4, "conversations"),
+    KeyAction("list_close", ("escape",), "back", "Leave the list of conversations", 2, "conversations"),
 )
 
 _EVERYWHERE: tuple[Scope, ...] = ("always", "children")
+_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "conversations")
+_ON_EVERY_SCREEN = ("cancel", "help")
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")
 _MOVING_KEYS = ("home", "end", "pageup", "pagedown", "up", "down", "left", "right", "escape")
@@ -130,7 +143,7 @@ def parse_key(written: str) -> str:
 def _objection(action: KeyAction, others: Iterable[KeyAction]) -> str:
     for key in action.keys:
         types = len(key) == 1 or key in _PUNCTUATION or key == "space"
-        if types and action.scope != "tool_output":
+        if types and action.scope not in _WITHOUT_TYPING:
             return f"{key_label(key)} is needed for typing; add ctrl, alt or take a function key."
         for other in others:
             meet = action.scope == other.scope or action.scope in _EVERYWHERE or other.scope in _EVERYWHERE
@@ -155,6 +168,11 @@ def hints(actions: Iterable[KeyAction], scopes: Iterable[Scope]) -> list[KeyActi
     current = {"always", *scopes}
     shown = [action for action in actions if action.importance and action.scope in current]
     return sorted(shown, key=lambda action: action.scope in _EVERYWHERE)
+
+
+def local_hints(actions: Iterable[KeyAction], scope: Scope) -> tuple[KeyAction, ...]:
+    """Return the actions of a screen that is a scope of its own, and those that work on every screen."""
+    return tuple(action for action in actions if action.scope == scope or action.name in _ON_EVERY_SCREEN)
 
 
 def keys_of(actions: Iterable[KeyAction], scope: Scope) -> dict[str, str]:

@@ -1,0 +1,239 @@
+"""A list of any length: items of a fixed height, rendered only where they are looked at, one of them chosen."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import msgspec
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from smith_tui.theme import Theme
+from smith_tui.transcript.ink import Ink, make_ink
+from smith_tui.transcript.lines import BLANK, Line
+from smith_tui.transcript.painting import paint
+
+MAX_CACHED_ITEMS = 500
+
+
+class Frame(NamedTuple):
+    """What an item is rendered for: cells of width, styles, and whether it is the chosen one."""
+
+    width: int
+    ink: Ink
+    is_selected: bool
+
+
+RenderItem = Callable[[int, Frame], list[Line]]
+"""Returns the rows of item number n; those beyond the height of an item are left out."""
+
+
+class ResultList(ScrollView, can_focus=True):
+    """Shows items by number; it knows nothing of them but how many there are and how to render one."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    ResultList {
+        height: 1fr;
+        width: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    class Moved(Message):
+        """Another item is chosen; index: its number, -1 when there is none."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    class Opened(Message):
+        """The person wants the chosen item."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    class Viewed(Message):
+        """The items from `first` up to and without `end` are in view."""
+
+        def __init__(self, first: int, end: int) -> None:
+            super().__init__()
+            self.first = first
+            self.end = end
+
+    def __init__(
+        self, render: RenderItem, *, theme: Theme, palette: str = "green", item_height: int = 2, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._render_item = render
+        self._ink = make_ink(theme, palette)
+        self._raised_ink = msgspec.structs.replace(self._ink, base=self._ink.base + self._ink.raised)
+        self._item_height = item_height
+        self._count = 0
+        self._selected = -1
+        self._message: list[Line] = []
+        self._cache: dict[tuple[int, bool], list[Line]] = {}
+        self._cached_width = 0
+
+    @property
+    def count(self) -> int:
+        """How many items there are."""
+        return self._count
+
+    @property
+    def selected(self) -> int:
+        """The number of the chosen item, -1 without any."""
+        return self._selected
+
+    @property
+    def ink(self) -> Ink:
+        """The styles of the list."""
+        return self._ink
+
+    @property
+    def viewed(self) -> range:
+        """The numbers of the items in view."""
+        first = self.scroll_offset.y // self._item_height
+        end = -(-(self.scroll_offset.y + self._page_rows) // self._item_height)
+        return range(first, min(end, self._count))
+
+    def show_items(self, count: int, selected: int = 0, message: list[Line] | None = None) -> None:
+        """Show so many items instead of those before; `message` stands there when there are none."""
+        self._count = count
+        self._message = message or []
+        self._cache.clear()
+        self._resize()
+        self._select(min(max(0, selected), count - 1), is_new=True)
+        self.refresh()
+        self._tell_view()
+
+    def set_item_height(self, rows: int) -> None:
+        """Give each item so many rows."""
+        if rows != self._item_height:
+            self._item_height = rows
+            self._cache.clear()
+            self._resize()
+            self._select(self._selected)
+            self.refresh()
+
+    def render_again(self) -> None:
+        """Render all items again, because something else is known of them now."""
+        self._cache.clear()
+        self.refresh()
+
+    def press(self, key: str) -> bool:
+        """Move the choice or open it, as the key says; False when it means nothing here."""
+        if key == "enter":
+            self._open()
+            return True
+        move = _MOVES.get(key)
+        if move is None:
+            return False
+        if self._count:
+            self._select(min(max(0, move(self._selected, self._page_items, self._count)), self._count - 1))
+        return True
+
+    # Textual's calls
+
+    def on_key(self, event: events.Key) -> None:
+        """Take the keys that move."""
+        if self.press(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose an item, with a second click open it."""
+        index = (event.y + self.scroll_offset.y) // self._item_height
+        if index < self._count:
+            self._select(index)
+            if event.chain > 1:
+                self._open()
+
+    def on_resize(self) -> None:
+        """Keep the chosen item in view."""
+        self._resize()
+        self._select(self._selected)
+        self._tell_view()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Say what is in view now."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._tell_view()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row at exactly the width of the list."""
+        width = self.scrollable_content_region.width
+        index, row = divmod(y + self.scroll_offset.y, self._item_height)
+        if not self._count:
+            line = self._message[y] if y < len(self._message) else BLANK
+            return paint(line, width, self._ink)
+        if index >= self._count:
+            return Strip.blank(width, self._ink.base)
+        lines = self._lines(index, width)
+        line = lines[row] if row < len(lines) else BLANK
+        is_raised = index == self._selected and row < len(lines)
+        return paint(line, width, self._raised_ink if is_raised else self._ink)
+
+    # Inside
+
+    @property
+    def _page_rows(self) -> int:
+        return max(1, self.scrollable_content_region.height)
+
+    @property
+    def _page_items(self) -> int:
+        return max(1, self._page_rows // self._item_height - 1)
+
+    def _lines(self, index: int, width: int) -> list[Line]:
+        if width != self._cached_width or len(self._cache) > MAX_CACHED_ITEMS:
+            self._cache.clear()
+            self._cached_width = width
+        key = (index, index == self._selected)
+        if key not in self._cache:
+            frame = Frame(width, self._ink, is_selected=key[1])
+            self._cache[key] = self._render_item(index, frame)[: self._item_height]
+        return self._cache[key]
+
+    def _resize(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, self._count * self._item_height)
+
+    def _select(self, index: int, *, is_new: bool = False) -> None:
+        is_other = is_new or index != self._selected
+        self._selected = index
+        top = max(0, index) * self._item_height
+        if top < self.scroll_offset.y or self._item_height >= self._page_rows:
+            self.scroll_to(y=top, animate=False)
+        elif top + self._item_height > self.scroll_offset.y + self._page_rows:
+            self.scroll_to(y=top + self._item_height - self._page_rows, animate=False)
+        if is_other:
+            self.refresh()
+            self.post_message(self.Moved(index))
+
+    def _open(self) -> None:
+        if self._count:
+            self.post_message(self.Opened(self._selected))
+
+    def _tell_view(self) -> None:
+        viewed = self.viewed
+        self.post_message(self.Viewed(viewed.start, viewed.stop))
+
+
+_MOVES: Mapping[str, Callable[[int, int, int], int]] = {
+    "up": lambda index, page, count: index - 1,
+    "down": lambda index, page, count: index + 1,
+    "pageup": lambda index, page, count: index - page,
+    "pagedown": lambda index, page, count: index + page,
+    "home": lambda index, page, count: 0,
+    "ctrl+home": lambda index, page, count: 0,
+    "end": lambda index, page, count: count - 1,
+    "ctrl+end": lambda index, page, count: count - 1,
+}
+"""Key → the item that is chosen then, of the chosen one, items in a page and items in all."""
+
+MOVING_KEYS: frozenset[str] = frozenset(_MOVES)
