@@ -38,6 +38,13 @@ class RecordAdapter:
             if record is not None:
                 yield key, record
 
+    def last_items(self, keyspace: Keyspace[T], count: int) -> Iterator[tuple[str, T]]:
+        """Yield key and record of the last `count` records by the sorting of their keys."""
+        for key, value in self._storage.last_items(keyspace.name, count):
+            record = _decoded(value, keyspace)
+            if record is not None:
+                yield key, record
+
     def has(self, keyspace: Keyspace[Any], key: str) -> bool:
         """Say whether there is a record."""
         return self._storage.has(keyspace.name, key)

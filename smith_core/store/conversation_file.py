@@ -66,8 +66,7 @@ class ConversationFile:
 
     def tail(self, count: int) -> tuple[StoredMessage, ...]:
         """Return the last messages, in order."""
-        keys = self.conversations.message_keys(self.conversation_id)
-        return self.conversations.messages(keys[-count:]) if count > 0 else ()
+        return self.conversations.tail(count)
 
     def write_prompt(self, turn_id: str, message: Message, cwd: str, project_id: str) -> None:
         """Keep the prompt of a turn that has begun."""

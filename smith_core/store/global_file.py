@@ -96,7 +96,9 @@ class GlobalFile:
         """Note a conversation, and the one to go on with unless it is None; a power cut may take that back."""
         with self.adapter.batch(durable=False):
             self._note_version()
-            self._conversations.put_meta(msgspec.structs.replace(meta, size_bytes=size))
+            entry = msgspec.structs.replace(meta, size_bytes=size)
+            if entry != self._conversations.meta(meta.conversation_id):
+                self._conversations.put_meta(entry)
             if active is not None and active != self._config.active_conversation():
                 self._config.put_active_conversation(active)
 

@@ -51,6 +51,11 @@ class ConversationRepository:
         found = self._adapter.items(MESSAGES, keys)
         return tuple(StoredMessage(sequence_of(key), message) for key, message in found)
 
+    def tail(self, count: int) -> tuple[StoredMessage, ...]:
+        """Return the last messages of the one conversation in this journal, in order."""
+        found = self._adapter.last_items(MESSAGES, count)
+        return tuple(StoredMessage(sequence_of(key), message) for key, message in found)
+
     def put(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Set one message."""
         self._adapter.put(MESSAGES, message_key(conversation_id, sequence), message)

@@ -66,9 +66,14 @@ TEXT_SETTINGS = Keyspace(CONFIG, TextValue)
 NUMBER_SETTINGS = Keyspace(CONFIG, NumberValue)
 
 
+def is_id(value: str) -> bool:
+    """Say whether a text can be a segment of a key and a file name."""
+    return 0 < len(value) <= _MAX_ID and not value.startswith(".") and _ID_CHARACTERS.issuperset(value)
+
+
 def check_id(value: str) -> str:
     """Return an id that can be a segment of a key and a file name; AgentFailure of kind persistence if it is none."""
-    if not value or len(value) > _MAX_ID or value.startswith(".") or not _ID_CHARACTERS.issuperset(value):
+    if not is_id(value):
         raise failure(
             "persistence",
             "bad_id",

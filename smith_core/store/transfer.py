@@ -30,7 +30,7 @@ from smith_core.store.schema import (
     TURN_RECORD,
     USAGE,
     Keyspace,
-    check_id,
+    is_id,
 )
 from smith_core.store.store import Store
 from smith_core.store.version import SCHEMA_VERSION
@@ -164,16 +164,19 @@ def _parse(source: Path, number: int, line: bytes) -> ExportedRecord | ExportEnd
         return msgspec.json.decode(line, type=ExportEnd)
     try:
         record = msgspec.json.decode(line, type=ExportedRecord)
-        if record.conversation:
-            check_id(record.conversation)
-            if record.table not in _TABLES or record.key.partition(":")[0] != record.conversation:
-                raise _refused(source, f"line {number} is no record of a conversation")
+        if record.conversation and not _is_of_conversation(record):
+            raise _refused(source, f"line {number} is no record of a conversation")
         problem = problem_of(record.table, record.key, encode_document(record.value))
         if problem:
             raise _refused(source, f"line {number}: {problem}")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise _refused(source, f"line {number} is damaged") from error
     return record
+
+
+def _is_of_conversation(record: ExportedRecord) -> bool:
+    owner = record.key.partition(":")[0]
+    return is_id(record.conversation) and record.table in _TABLES and owner == record.conversation
 
 
 def _refused(source: Path, why: str) -> AgentFailure:

@@ -13,22 +13,57 @@ _RUN_BYTES = 1 << 20
 """Most bytes of neighbouring lines that are read in one go."""
 
 
-class Contents:
-    """The live records of each table by their keys, in the order in which the keys first came.
+class KeyTable:
+    """The keys of one table with their slots, unpacked when more than the end of it is asked for.
 
-    tables: key to slot, for each table; `offsets` and `lengths` hold the place of each slot. end: where the next batch
-    goes. sequence: of the last batch. live_bytes: of the lines that still count. unindexed: lines since the offsets
-    were saved.
+    packed: the keys in order, separated by line breaks, whose slots count up from `first_slot`.
+    """
+
+    def __init__(self, packed: bytes = b"", first_slot: int = 0, length: int = 0) -> None:
+        self._packed = packed
+        self._first_slot = first_slot
+        self._length = length
+        self._slots: dict[str, int] | None = None if length else {}
+
+    def __len__(self) -> int:
+        return self._length if self._slots is None else len(self._slots)
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """Slots by key, in the order in which the keys first came."""
+        if self._slots is None:
+            keys = self._packed.decode().split("\n")
+            self._slots = dict(zip(keys, range(self._first_slot, self._first_slot + self._length), strict=True))
+            self._packed = b""
+        return self._slots
+
+    def last(self, count: int) -> list[tuple[str, int]]:
+        """Return the last keys by their sorting, with their slots, in order."""
+        if self._slots is None:
+            keys = self._packed.rsplit(b"\n", count)[-count:]
+            end = self._first_slot + self._length
+            return list(zip((key.decode() for key in keys), range(end - len(keys), end), strict=True))
+        return [(key, self._slots[key]) for key in sorted(self._slots)[-count:]]
+
+
+class Contents:
+    """The live records of each table by their keys.
+
+    `offsets` and `lengths` hold the place of each slot. end: where the next batch goes. sequence: of the last batch.
+    live_bytes: of the lines that still count. unindexed: lines since the offsets were saved.
     """
 
     def __init__(self, end: int = 0) -> None:
-        self.tables: dict[str, dict[str, int]] = {}
+        self.tables: dict[str, KeyTable] = {}
         self.offsets = array("Q")
         self.lengths = array("Q")
         self.end = end
         self.sequence = 0
         self.live_bytes = 0
         self.unindexed = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables.values()))
 
     def take_in(self, batch: Batch) -> None:
         """Apply a batch that was read from the file."""
@@ -39,7 +74,9 @@ class Contents:
 
     def take_in_line(self, table: str, key: str, place: Place, *, is_deletion: bool) -> None:
         """Apply one line of a batch."""
-        slots = self.tables.setdefault(table, {})
+        if table not in self.tables:
+            self.tables[table] = KeyTable()
+        slots = self.tables[table].slots
         old = slots.get(key)
         if old is not None:
             self.live_bytes -= self.lengths[old]
@@ -52,15 +89,24 @@ class Contents:
             self.live_bytes += place[1]
         self.unindexed += 1
 
+    def slots(self, table: str) -> dict[str, int]:
+        """Return the slots of a table by key, empty when there is no such table."""
+        return self.tables[table].slots if table in self.tables else {}
+
     def find(self, table: str, key: str) -> Place | None:
         """Return where a record is, None when there is none."""
-        slot = self.tables.get(table, {}).get(key)
+        slot = self.slots(table).get(key)
         return None if slot is None else (self.offsets[slot], self.lengths[slot])
+
+    def last(self, table: str, count: int) -> dict[str, Place]:
+        """Return where the last records by the sorting of their keys are."""
+        found = self.tables[table].last(count) if table in self.tables and count > 0 else []
+        return {key: (self.offsets[slot], self.lengths[slot]) for key, slot in found}
 
     def records(self) -> Iterator[tuple[str, str]]:
         """Yield table and key of every live record."""
-        for table, slots in self.tables.items():
-            for key in slots:
+        for table, keys in self.tables.items():
+            for key in keys.slots:
                 yield table, key
 
 

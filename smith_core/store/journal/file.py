@@ -2,12 +2,12 @@
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from smith_core.errors import failure
-from smith_core.store.journal.contents import Contents, read_line, read_lines
+from smith_core.store.journal.contents import Contents, Place, read_line, read_lines
 from smith_core.store.journal.line import DELETED, Batch, Damage, Header, Line, encode_batch, parse_header, scan
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import load_offsets, save_offsets
@@ -64,11 +64,11 @@ class JournalFile:
     def items(self, table: str, keys: Sequence[str]) -> list[tuple[str, bytes]]:
         """Return key and JSON of many records, those that are missing left out; neighbours are read in one go."""
         places = {key: place for key in keys if (place := self.contents.find(table, key)) is not None}
-        there = list(places)
-        lines = list(read_lines(self._descriptor, list(places.values())))
-        if all(map(_is_of, lines, [table] * len(there), there)):
-            return [(line.key, line.value) for line in lines if line is not None]
-        return [(key, value) for key in there if (value := self.value(table, key)) is not None]
+        return self._read_all(table, places)
+
+    def last_items(self, table: str, count: int) -> list[tuple[str, bytes]]:
+        """Return key and JSON of the last `count` records by the sorting of their keys."""
+        return self._read_all(table, self.contents.last(table, count))
 
     def refresh(self) -> bool:
         """Take in what other processes have written; say whether there was anything. Needs no lock."""
@@ -124,7 +124,8 @@ class JournalFile:
     def close(self) -> None:
         """Close the file."""
         limit = self._options.index_lines
-        if self._descriptor >= 0 and limit and not self._read_only and self.contents.unindexed > limit // 10:
+        is_long = limit and len(self.contents) >= limit
+        if self._descriptor >= 0 and is_long and self.contents.unindexed and not self._read_only:
             save_offsets(self.path, self._descriptor, self._header.generation, self.contents)
         self._close_descriptor()
 
@@ -225,8 +226,7 @@ class JournalFile:
             self._options.disk.sync(self._descriptor)
         else:
             self._replace_file()
-        records = sum(map(len, self.contents.tables.values()))
-        self._options.report(repaired(self.path, copy, damage, records, only_tail=only_tail))
+        self._options.report(repaired(self.path, copy, damage, len(self.contents), only_tail=only_tail))
 
     def _make_current(self) -> None:
         if self._owes_rollback and self._lock is None:
@@ -255,6 +255,12 @@ class JournalFile:
         place = self.contents.find(table, key)
         line = None if place is None else read_line(self._descriptor, place)
         return line if _is_of(line, table, key) else None
+
+    def _read_all(self, table: str, places: Mapping[str, Place]) -> list[tuple[str, bytes]]:
+        lines = list(read_lines(self._descriptor, list(places.values())))
+        if all(_is_of(line, table, key) for line, key in zip(lines, places, strict=True)):
+            return [(line.key, line.value) for line in lines if line is not None]
+        return [(key, value) for key in places if (value := self.value(table, key)) is not None]
 
     def _write_at_end(self, data: bytes, *, durable: bool) -> None:
         disk = self._options.disk

@@ -6,13 +6,12 @@ It is derived, checksummed and not synced: when it is missing, damaged or older,
 import contextlib
 import os
 from array import array
-from itertools import count
 from pathlib import Path
 from zlib import crc32
 
 import msgspec
 
-from smith_core.store.journal.contents import Contents
+from smith_core.store.journal.contents import Contents, KeyTable
 
 _MARK_BYTES = 64
 """How much of the journal before the saved place is compared, to see that it is still the same file."""
@@ -20,7 +19,8 @@ _MARK_BYTES = 64
 
 class _Table(msgspec.Struct, frozen=True, array_like=True):
     name: str
-    keys: list[str]
+    length: int
+    keys: bytes
 
 
 class _Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -56,8 +56,8 @@ def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | 
         contents.lengths.frombytes(saved.lengths)
         first = 0
         for table in saved.tables:
-            contents.tables[table.name] = dict(zip(table.keys, count(first)))
-            first += len(table.keys)
+            contents.tables[table.name] = KeyTable(table.keys, first, table.length)
+            first += table.length
     except (OSError, msgspec.MsgspecError, ValueError):
         return None
     contents.sequence = saved.sequence
@@ -67,10 +67,12 @@ def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | 
 
 def save_offsets(journal: Path, descriptor: int, generation: int, contents: Contents) -> None:
     """Write the side file; a failure is of no consequence and raises nothing."""
-    slots = [slot for records in contents.tables.values() for slot in records.values()]
+    # Sorted, so that the end of a table can be read without unpacking all of it.
+    ordered = {name: sorted(table.slots) for name, table in contents.tables.items()}
+    slots = [contents.tables[name].slots[key] for name, keys in ordered.items() for key in keys]
     offsets = array("Q", map(contents.offsets.__getitem__, slots))
     lengths = array("Q", map(contents.lengths.__getitem__, slots))
-    tables = [_Table(name, list(records)) for name, records in contents.tables.items()]
+    tables = [_Table(name, len(keys), "\n".join(keys).encode()) for name, keys in ordered.items()]
     contents.unindexed = 0
     with contextlib.suppress(OSError):
         mark = _mark(descriptor, contents.end)

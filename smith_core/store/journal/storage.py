@@ -32,8 +32,8 @@ class JournalStorage(Storage):
     # Reading
 
     def keys(self, table: str) -> list[str]:
-        """Return the keys of a table in the order in which they first came."""
-        records = self.file.contents.tables.get(table, {})
+        """Return the keys of a table."""
+        records = self.file.contents.slots(table)
         pending = self._pending_of(table)
         if not pending:
             return list(records)
@@ -42,7 +42,9 @@ class JournalStorage(Storage):
 
     def count(self, table: str) -> int:
         """Return how many records a table has."""
-        return len(self.keys(table)) if self._pending_of(table) else len(self.file.contents.tables.get(table, ()))
+        if self._pending_of(table):
+            return len(self.keys(table))
+        return len(self.file.contents.tables.get(table, ()))
 
     def has(self, table: str, key: str) -> bool:
         """Say whether there is a record."""
@@ -59,6 +61,12 @@ class JournalStorage(Storage):
         if self._pending_of(table):
             return [(key, value) for key in keys if (value := self.value(table, key)) is not None]
         return self.file.items(table, keys)
+
+    def last_items(self, table: str, count: int) -> list[tuple[str, bytes]]:
+        """Return key and JSON of the last `count` records by the sorting of their keys."""
+        if self._pending_of(table):
+            return self.items(table, sorted(self.keys(table))[-count:] if count > 0 else ())
+        return self.file.last_items(table, count)
 
     def read(self) -> dict[str, Any]:
         """Return the tables that are not empty, each as a mapping that decodes a document when it is looked at."""
