@@ -6,6 +6,7 @@ from smith_core.events import CommandOutput, QuitRequested, SetupRequested
 from smith_core.messages import Usage
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
+from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.session import Emit, Session
 from smith_core.text import shorten
 
@@ -85,6 +86,7 @@ async def _config(context: CommandContext, arguments: str) -> None:
         raise failure("policy", "usage", "usage: /config [show [path] | set path value | unset path]")
     context.say("config", text)
     if verb in ("set", "unset"):
+        hide_from_proc(key_variables(config.effective))
         context.session.active_role_from_config(path)
         context.emit(context.session.changed())
 

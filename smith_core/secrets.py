@@ -1,11 +1,13 @@
 """The program's own keys: read from the environment, checked, and kept from every program that we start."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 
 from smith_core.config.schema import Config
 
 DEFAULT_SEARCH_KEY_ENV = "LINKUP_API_KEY"
+_SOUNDS_SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
 
 
 def key_variables(config: Config) -> tuple[str, ...]:
@@ -21,6 +23,11 @@ def child_environment(config: Config, environ: Mapping[str, str] | None = None) 
     hidden = set(key_variables(config))
     source = os.environ if environ is None else environ
     return {name: value for name, value in source.items() if name not in hidden}
+
+
+def secret_variables(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the names in an environment that sound like a secret, whoever uses it; a setting may name one later."""
+    return tuple(name for name in (os.environ if environ is None else environ) if _SOUNDS_SECRET.search(name))
 
 
 def hide_from_proc(names: Iterable[str]) -> None:

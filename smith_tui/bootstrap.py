@@ -16,7 +16,7 @@ from smith_core.errors import AgentFailure
 from smith_core.llm.host_process import HostProcess, start_host_process
 from smith_core.log import start_logging
 from smith_core.paths import cache_dir, ensure_private_dir
-from smith_core.secrets import hide_from_proc, key_variables
+from smith_core.secrets import hide_from_proc, key_variables, secret_variables
 
 if TYPE_CHECKING:
     from smith_core.runtime import Runtime
@@ -61,7 +61,7 @@ class Engine:
 
     def hide_keys(self) -> None:
         """Take our keys out of what child processes could read of this one."""
-        hide_from_proc(key_variables(self.config))
+        hide_from_proc({*key_variables(self.config), *secret_variables()})
 
 
 def open_engine(arguments: argparse.Namespace) -> Engine:

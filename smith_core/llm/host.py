@@ -36,6 +36,7 @@ from smith_core.llm.frames import (
     to_host_decoder,
 )
 from smith_core.llm.protocol import StreamDone
+from smith_core.secrets import hide_from_proc, secret_variables
 
 STARTED_AT = time.perf_counter()
 IMPORT_NICENESS = 10
@@ -160,6 +161,7 @@ def main() -> None:
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with_parent()
+    hide_from_proc(secret_variables())
     asyncio.run(_serve_and_exit(arguments.fd))
 
 

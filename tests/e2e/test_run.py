@@ -213,7 +213,11 @@ def test_b26_all_problems_are_named_at_once(place: Place) -> None:
 
 def test_b27_no_child_sees_a_key(place: Place) -> None:
     place.environ |= {"LLM_API_KEY": "sk-test-SECRET123", "LINKUP_API_KEY": "lk-SECRET456", "MY_VAR": "1"}
-    command = "env; cat /proc/self/environ /proc/$PPID/environ | tr '\\0' '\\n'"
+    place.environ["OTHER_KEY"] = "ok-other789"
+    # Of all our processes: this command, the program, and the host that it started.
+    command = (
+        "env; for pid in self $PPID $(pgrep -P $PPID); do echo process $pid; tr '\\0' '\\n' </proc/$pid/environ; done"
+    )
     answers = [
         [Calls(calls=(Call(name="bash", arguments={"command": command}),)), Finish(reason="tool_calls")],
         "seen",
@@ -222,6 +226,10 @@ def test_b27_no_child_sees_a_key(place: Place) -> None:
         done = run(place, server.url, "--model", "m", "--json")
         assert server.requests[0].key == "sk-test-SECRET123"
     assert "MY_VAR=1" in done.stdout
+    assert done.stdout.count("process ") >= 3
     assert "SECRET" not in done.stdout + done.stderr
+    # Commands may have a key that is not ours; nobody needs it from our other processes.
+    assert "OTHER_KEY=ok-other789" in done.stdout
+    assert done.stdout.count("OTHER_KEY=-----------") >= 2
     kept = subprocess.run(["grep", "-ra", "SECRET", str(place.home), str(place.project)], capture_output=True)
     assert kept.stdout == b""
