@@ -153,7 +153,9 @@ def _objection(action: KeyAction, others: Iterable[KeyAction]) -> str:
 
 
 def key_label(key: str) -> str:
-    """Return a key as people write it: `Ctrl+O`, `PgUp`, `[`."""
+    """Return a key as people write it: `Ctrl+O`, `PgUp`, `[`, `d`."""
+    if len(key) == 1:
+        return key
     parts = [_PUNCTUATION.get(part) or _LABELS.get(part) or part.capitalize() for part in key.split("+")]
     return "+".join(parts)
 
