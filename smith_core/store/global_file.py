@@ -1,7 +1,7 @@
 """The journal that all conversations and processes share: catalogue, settings and project memory."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +101,12 @@ class GlobalFile:
                 self._conversations.put_meta(entry)
             if active is not None and active != self._config.active_conversation():
                 self._config.put_active_conversation(active)
+
+    def remember_all(self, metas: Sequence[ConversationMeta]) -> None:
+        """Note many conversations whose sizes are in their descriptions."""
+        with self.adapter.batch(durable=False):
+            for meta in metas:
+                self.remember(meta, meta.size_bytes)
 
     def set_active(self, conversation_id: str) -> None:
         """Note the conversation to go on with."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from smith_core.errors import failure
 from smith_core.store.journal.contents import Contents, Place, read_line, read_lines
 from smith_core.store.journal.line import DELETED, Batch, Damage, Header, Line, encode_batch, parse_header, scan
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import load_offsets, save_offsets
 from smith_core.store.journal.options import JournalOptions
-from smith_core.store.journal.recovery import damaged, keep_copy, not_repaired, repaired
+from smith_core.store.journal.recovery import check_schema, damaged, keep_copy, not_repaired, repaired
 from smith_core.store.journal.rewrite import Record, remove_leftovers, rewrite
 from smith_core.store.journal.tail import HEADER_BYTES
 from smith_core.store.migrations import migrate
@@ -159,7 +158,7 @@ class JournalFile:
         self._inode = os.fstat(self._descriptor).st_ino
         header = parse_header(os.pread(self._descriptor, HEADER_BYTES, 0))
         self._header = header or _UNKNOWN
-        self._check_schema(repair=repair)
+        check_schema(self.path, self._header.schema, can_migrate=repair)
         saved = load_offsets(self.path, self._descriptor, header.generation) if header and trust_index else None
         self.contents = saved or Contents(self._header.length)
         damage = self._read_on()
@@ -184,25 +183,6 @@ class JournalFile:
             os.close(rewrite(self.path, (), self._options.disk).descriptor)
         # Whoever made the file may have died before its name was on the medium.
         self._options.disk.sync_folder(self.path.parent)
-
-    def _check_schema(self, *, repair: bool) -> None:
-        schema = self._header.schema
-        if schema > SCHEMA_VERSION:
-            raise failure(
-                "persistence",
-                "newer_store",
-                f"{self.path} was written by a newer smith-tui (form {schema}, this one knows {SCHEMA_VERSION}); "
-                "update smith-tui, nothing in the file was changed",
-                origin="store",
-            )
-        if schema < SCHEMA_VERSION and not repair:
-            raise failure(
-                "persistence",
-                "older_store",
-                f"{self.path} is in an older form and cannot be converted now; close the smith-tui that has it open, "
-                "or make the file writable",
-                origin="store",
-            )
 
     def _read_on(self) -> list[Damage]:
         contents = self.contents

@@ -1,4 +1,4 @@
-"""What is done with a damaged journal: its bytes are kept aside before anything is written, and people are told."""
+"""What is done with a journal that is not as it should be: its bytes are kept aside first, and people are told."""
 
 import contextlib
 import errno
@@ -7,9 +7,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from smith_core.errors import failure
 from smith_core.store.interface import StoreNotice
 from smith_core.store.journal.disk import Disk
 from smith_core.store.journal.line import Damage
+from smith_core.store.version import SCHEMA_VERSION
 
 _BLOCK = 1 << 20
 
@@ -70,6 +72,25 @@ def not_repaired(journal: Path, error: Exception) -> StoreNotice:
         text=f"{journal} is damaged and cannot be repaired now ({reason(error)}); it is left as it is",
         path=str(journal),
     )
+
+
+def check_schema(journal: Path, schema: int, *, can_migrate: bool) -> None:
+    """Raise AgentFailure of kind persistence for a journal of a newer version, or of an older one that must stay so."""
+    if schema > SCHEMA_VERSION:
+        code = "newer_store"
+        words = (
+            f"was written by a newer smith-tui (form {schema}, this one knows {SCHEMA_VERSION}); "
+            "update smith-tui, nothing in the file was changed"
+        )
+    elif schema < SCHEMA_VERSION and not can_migrate:
+        code = "older_store"
+        words = (
+            "is in an older form and cannot be converted now; "
+            "close the smith-tui that has it open, or make the file writable"
+        )
+    else:
+        return
+    raise failure("persistence", code, f"{journal} {words}", origin="store")
 
 
 def reason(error: Exception) -> str:
