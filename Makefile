@@ -1,5 +1,5 @@
 # make run | test | check | bench | screenshots | lock | clean. Everything they need is put into .venv.
-.PHONY: run test check suite bench screenshots lock clean
+.PHONY: run test check suite bench crash local-eval screenshots lock clean
 .DEFAULT_GOAL := run
 
 BIN := .venv/bin
@@ -24,6 +24,12 @@ suite: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m tests.bench $(ARGS)
+
+crash: .venv/.dev
+	$(BIN)/python -m tests.crash $(ARGS)
+
+local-eval: .venv/.dev
+	$(BIN)/python -m tests.local_eval $(ARGS)
 
 screenshots: .venv/.dev
 	$(BIN)/python screenshots/take.py

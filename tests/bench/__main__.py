@@ -5,6 +5,7 @@ import sys
 import time
 
 from tests.bench.figures import FIGURES
+from tests.bench.store_figures import STORE_FIGURES
 
 
 def main() -> int:
@@ -12,7 +13,7 @@ def main() -> int:
     wanted = sys.argv[1:]
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {platform.machine()}")
     missed = 0
-    for measure in FIGURES:
+    for measure in (*FIGURES, *STORE_FIGURES):
         if wanted and measure.__name__ not in wanted:
             continue
         figure = measure()
