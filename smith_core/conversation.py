@@ -1,26 +1,50 @@
 """The live transcript of a session, and the totals of the tokens that it used."""
 
+from collections.abc import Sequence
+
 from smith_core.ids import new_id
 from smith_core.messages import Message, TurnRecord, Usage
 
 
 class Conversation:
-    """The handle `conversation`: an id and the messages so far; only the session changes it."""
+    """The handle `conversation`: an id and the messages so far; only the session changes it.
+
+    sequences: the number of each message in the store. is_read_only: another process has it, and it is followed.
+    """
 
     def __init__(self, conversation_id: str | None = None, messages: tuple[Message, ...] = ()) -> None:
-        self.conversation_id = conversation_id or new_id()
-        self.messages = messages
-        self.title = ""
+        self.reset(conversation_id, messages)
 
     def append(self, record: TurnRecord) -> None:
         """Add what a turn produced."""
-        self.messages += record.messages
+        first = self.next_sequence
+        self.extend(record.messages, range(first, first + len(record.messages)))
 
-    def reset(self, conversation_id: str | None = None, messages: tuple[Message, ...] = (), title: str = "") -> None:
+    @property
+    def next_sequence(self) -> int:
+        """The number of the next message."""
+        return self.sequences[-1] + 1 if self.sequences else 1
+
+    def extend(self, messages: Sequence[Message], sequences: Sequence[int]) -> None:
+        """Add messages that have their numbers."""
+        self.messages += tuple(messages)
+        self.sequences += tuple(sequences)
+
+    def reset(
+        self,
+        conversation_id: str | None = None,
+        messages: tuple[Message, ...] = (),
+        title: str = "",
+        *,
+        sequences: tuple[int, ...] | None = None,
+        is_read_only: bool = False,
+    ) -> None:
         """Go on with another conversation, a new one unless an id is given."""
         self.conversation_id = conversation_id or new_id()
         self.messages = messages
+        self.sequences = tuple(range(1, len(messages) + 1)) if sequences is None else sequences
         self.title = title
+        self.is_read_only = is_read_only
 
 
 class UsageTracker:

@@ -119,7 +119,56 @@ class SessionChanged(Event, frozen=True, kw_only=True, tag="session_changed"):
     role: str
     model: str
     conversation_id: str
+    title: str = ""
     cleared: bool = False
+
+
+class ConversationLoaded(Event, frozen=True, kw_only=True, tag="conversation_loaded"):
+    """A stored conversation is the current one; what was shown before gives way to it.
+
+    sequences: the numbers of `messages`. shown_sequence: the message to go to, 0 for the end. is_whole: False while
+    only the last messages are there; the same event follows with all of them. is_read_only: another process has it.
+    """
+
+    conversation_id: str
+    title: str
+    messages: tuple[Message, ...]
+    sequences: tuple[int, ...] = ()
+    shown_sequence: int = 0
+    is_whole: bool = True
+    is_read_only: bool = False
+
+
+class MessagesFollowed(Event, frozen=True, kw_only=True, tag="messages_followed"):
+    """Another process has added messages to the conversation that is followed."""
+
+    conversation_id: str
+    messages: tuple[Message, ...]
+
+
+class HeldElsewhere(Event, frozen=True, kw_only=True, tag="held_elsewhere"):
+    """A conversation was not opened because another process has it; the choices are /follow, /fork and /new.
+
+    pid: of that process, 0 when it is not known.
+    """
+
+    conversation_id: str
+    title: str
+    pid: int
+
+
+class SaveStateChanged(Event, frozen=True, kw_only=True, tag="save_state_changed"):
+    """Saving began to fail, or works again; `problem` is one sentence, "" when all is well."""
+
+    problem: str
+    unsaved_turns: int = 0
+
+
+class PickerRequested(Event, frozen=True, kw_only=True, tag="picker_requested"):
+    """The person wants to choose on a screen of its own: among all conversations, or by searching them."""
+
+    kind: Literal["conversations", "search"]
+    query: str = ""
 
 
 class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
@@ -160,6 +209,11 @@ AnyEvent = (
     | Notice
     | CommandOutput
     | SessionChanged
+    | ConversationLoaded
+    | MessagesFollowed
+    | HeldElsewhere
+    | SaveStateChanged
+    | PickerRequested
     | QuitRequested
     | SetupRequested
     | TurnEnded

@@ -2,28 +2,43 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smith_core.command_table import CommandTable, split_command
-from smith_core.commands import COMMANDS, CommandContext
+from smith_core.commands.context import CommandContext
+from smith_core.commands.opening import NEW, ResumeWish, open_conversation, resume, take_over
+from smith_core.commands.shelf import Shelf
+from smith_core.commands.table import COMMANDS
+from smith_core.config.report import render_problems
 from smith_core.config.schema import Config
 from smith_core.config.service import ConfigService
 from smith_core.conversation import Conversation
 from smith_core.dispatch.service import DispatchService
 from smith_core.errors import AgentFailure, failure, normalize
-from smith_core.events import AnyEvent, Notice
+from smith_core.events import AnyEvent, Emit, Notice
 from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
 from smith_core.model import ModelChoice, ModelService
 from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
+from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.services import SERVICE_NAMES, EventHub, Services
-from smith_core.session import Emit, Session, TurnRequest
+from smith_core.session.session import Session
+from smith_core.session.values import TurnRequest
+from smith_core.store.interface import Persistence
 from smith_core.store.memory import MemoryPersistence
 from smith_core.tools.builtin import BUILTIN_TOOLS
 from smith_core.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from smith_core.store.search.service import SearchService
+
+__all__ = ["ResumeWish", "Runtime", "compose_services", "open_search", "open_store", "service_options"]
+
+TURN_END_S = 6.0
+"""How long the end of the program waits for a cancelled turn to be on record; see `executor.CANCEL_GRACE_S`."""
 
 
 def compose_services(
@@ -69,8 +84,30 @@ def service_options(config: Config, name: str) -> Mapping[str, Any]:
     return options if isinstance(options, Mapping) else EMPTY_MAPPING
 
 
+def open_store(folder: Path, cwd: Path) -> Persistence:
+    """Return the store below a folder, which is opened in the background; raises nothing.
+
+    cwd: where this process works.
+    """
+    from smith_core.store.persistence import open_disk_persistence
+
+    return open_disk_persistence(folder, cwd=str(cwd))
+
+
+def open_search(folder: Path) -> "SearchService":
+    """Return the search of the store below a folder; nothing is read before it is used."""
+    from smith_core.store.search.journal_files import JournalFiles
+    from smith_core.store.search.service import SearchService
+
+    return SearchService(folder, JournalFiles(folder))
+
+
 class Runtime:
-    """One running engine; used on one event loop."""
+    """One running engine; used on one event loop.
+
+    wish: what the start goes on with; nothing of it happens before `open` or the first input. search: None for
+    sessions that index nothing.
+    """
 
     def __init__(
         self,
@@ -79,22 +116,34 @@ class Runtime:
         cwd: Path | None = None,
         spill_dir: Path | None = None,
         choice: ModelChoice | None = None,
+        wish: ResumeWish = NEW,
+        search: "SearchService | None" = None,
     ) -> None:
         self._own_spill_dir = None
         if spill_dir is None:
             self._own_spill_dir = _temporary_folder()
             spill_dir = Path(self._own_spill_dir.name)
         self.services = services
-        self.session = Session(services, cwd or Path.cwd(), spill_dir, choice)
+        self.session = Session(services, cwd or Path.cwd(), spill_dir, choice, search)
+        self.shelf = Shelf(self.session)
+        self._wish = wish
+        self._opening: asyncio.Task[None] | None = None
 
     def start_session(self) -> None:
         """Open the session; turns can be run from here on."""
         self.session.start_session()
 
     async def stop_session(self, reason: str) -> None:
-        """Close the session, cancel what runs, and end the model host."""
+        """Close the session, cancel what runs and put it on record, and end the model host and the store."""
         self.session.stop_session(reason)
+        await self.session.wait_for_turn(TURN_END_S)
         await self.services.model.aclose()
+        if self.session.search is not None:
+            await self.session.search.aclose()
+        try:
+            await self.services.persistence.aclose()
+        except AgentFailure as caught:
+            LOGGER.warning("the store did not close: %s", caught.error.message)
         if self._own_spill_dir is not None:
             await asyncio.to_thread(self._own_spill_dir.cleanup)
 
@@ -102,15 +151,45 @@ class Runtime:
         """Cancel the running turn; say whether there was one."""
         return self.session.cancel()
 
-    async def process_raw_input(self, line: str, choice: ModelChoice | None = None) -> AsyncIterator[AnyEvent]:
+    def unsaved_sentence(self) -> str:
+        """Say after the end what is lost because it could not be saved; "" when nothing is."""
+        turns, problem = self.services.persistence.unsaved_turns, self.session.saver.problem
+        if not turns:
+            return ""
+        why = f": {problem.message}" if problem else ""
+        return f"{turns} turn{'s' * (turns > 1)} could not be saved{why}"
+
+    def open(self) -> AsyncIterator[AnyEvent]:
+        """Take in the stored settings, go on with a conversation as was wished, and yield what there is to show.
+
+        It happens once; an input that comes before waits for it.
+        """
+        return self._report(self._ensure_open)
+
+    def open_conversation(self, conversation_id: str, at: int = 0) -> AsyncIterator[AnyEvent]:
+        """Go on with a stored conversation, shown from its end or at message number `at`, and yield its events."""
+
+        async def work(emit: Emit) -> None:
+            await self._ensure_open(emit)
+            self.session.require_idle("another conversation")
+            if not await open_conversation(self.session, emit, conversation_id, at=at) and not self.session.offered:
+                raise failure("policy", "no_conversation", "that conversation is not there any more; /list shows all")
+
+        return self._report(work)
+
+    def process_raw_input(self, line: str, choice: ModelChoice | None = None) -> AsyncIterator[AnyEvent]:
         """Run a slash command or a turn and yield its events; closing the iterator cancels the turn."""
+        return self._report(lambda emit: self._handle(line, choice or ModelChoice(), emit))
+
+    async def _report(self, job: Callable[[Emit], Awaitable[None]]) -> AsyncIterator[AnyEvent]:
+        """Do some work and yield what it reports; failures become notices."""
         events: asyncio.Queue[AnyEvent | None] = asyncio.Queue()
 
         def emit(event: AnyEvent) -> None:
             events.put_nowait(event)
             self.services.ui.emit(event)
 
-        work = asyncio.create_task(self._handle(line, choice or ModelChoice(), emit))
+        work = asyncio.create_task(self._do(job, emit))
         work.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -122,11 +201,51 @@ class Runtime:
                 await asyncio.wait({work})
 
     async def _handle(self, line: str, choice: ModelChoice, emit: Emit) -> None:
+        await self._ensure_open(emit)
+        if line.startswith("/"):
+            await self.run_command(line, emit)
+        else:
+            await take_over(self.session, emit)
+            await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
+
+    async def _ensure_open(self, emit: Emit) -> None:
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open(emit))
+        await asyncio.shield(self._opening)
+
+    async def _open(self, emit: Emit) -> None:
+        session = self.session
         try:
-            if line.startswith("/"):
-                await self.run_command(line, emit)
-            else:
-                await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
+            await self._use_stored_settings(emit)
+        except AgentFailure as caught:
+            session.saver.report(caught.error, emit)
+        try:
+            if self._wish.kind == "pick":
+                await self.run_command("/list", emit)
+            await resume(session, emit, self._wish)
+        except AgentFailure as caught:
+            if caught.error != session.saver.problem:
+                emit(Notice(level="error", text=caught.error.message))
+        session.saver.report_notices(emit)
+        session.wake_search()
+
+    async def _use_stored_settings(self, emit: Emit) -> None:
+        config = self.services.config
+        before = config.effective
+        problems = await config.load_stored()
+        if problems:
+            emit(Notice(level="warning", text=render_problems(problems)))
+        if config.effective == before:
+            return
+        hide_from_proc(key_variables(config.effective))
+        if config.effective.active_role != before.active_role:
+            self.session.active_role_from_config("active_role")
+        emit(self.session.changed())
+
+    async def _do(self, job: Callable[[Emit], Awaitable[None]], emit: Emit) -> None:
+        try:
+            await job(emit)
+            self.session.saver.report_notices(emit)
         except AgentFailure as caught:
             emit(Notice(level="error", text=caught.error.message))
         except Exception as caught:  # noqa: BLE001 - it is logged and becomes an error value

@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from smith_core.config.layers import ConfigOptions, LoadedConfig, load_effective_config
+from smith_core.config.layers import STORED_OVERRIDES, ConfigOptions, LoadedConfig, load_effective_config
 from smith_core.config.patch import set_in_patch, unset_in_patch
 from smith_core.config.report import describe_problem
 from smith_core.config.schema import Config, Problem
-from smith_core.errors import failure
+from smith_core.errors import AgentFailure, failure
 from smith_core.frozen import thaw
 
 Change = Callable[[object], dict[str, Any] | Problem]
@@ -23,8 +23,8 @@ class OverridesStore(Protocol):
         """Return the patch as it is now."""
         ...
 
-    async def write_overrides(self, patch: Mapping[str, Any]) -> None:
-        """Replace the patch."""
+    async def update_overrides(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Change the patch as it is now, while no other process can; what `change` raises leaves it as it was."""
         ...
 
 
@@ -57,15 +57,21 @@ class ConfigService:
         """Say where the persisted patch is kept from now on."""
         self._store = store
 
+    async def load_stored(self) -> tuple[Problem, ...]:
+        """Take in the persisted patch, and return what is wrong with it; AgentFailure when it cannot be read."""
+        if self._store is not None:
+            self._use_patch(await self._store.read_overrides())
+        return tuple(problem for problem in self.loaded.problems if problem.source == STORED_OVERRIDES)
+
     async def set(self, path: str, text: str) -> str:
         """Validate, keep and apply one value; return a sentence, or raise AgentFailure of kind schema."""
-        await self._apply(lambda patch: set_in_patch(patch, path, text))
-        return self._now(path)
+        not_kept = await self._apply(lambda patch: set_in_patch(patch, path, text))
+        return self._now(path) + not_kept
 
     async def unset(self, path: str) -> str:
         """Take one value back; return a sentence, or raise AgentFailure of kind schema."""
-        await self._apply(lambda patch: unset_in_patch(patch, path))
-        return self._now(path)
+        not_kept = await self._apply(lambda patch: unset_in_patch(patch, path))
+        return self._now(path) + not_kept
 
     def reload(self) -> None:
         """Read the settings file again, after it was changed."""
@@ -82,13 +88,29 @@ class ConfigService:
             f"{name.ljust(width)}  {_as_json(values[name])}  ({self.loaded.sources[name]})" for name in chosen
         )
 
-    async def _apply(self, change: Change) -> None:
-        # Another copy of the program may have changed the patch since it was read at the start.
-        patch = change(await self._store.read_overrides() if self._store else self._options.persisted_patch)
-        if isinstance(patch, Problem):
-            raise failure("schema", "bad_setting", f"not changed: {describe_problem(patch)}", origin="config")
+    async def _apply(self, change: Change) -> str:
+        """Change the patch, and return what to add to the sentence about it when it lasts for this session only."""
+
+        def changed(patch: Mapping[str, Any]) -> Mapping[str, Any]:
+            result = change(patch)
+            if isinstance(result, Problem):
+                raise failure("schema", "bad_setting", f"not changed: {describe_problem(result)}", origin="config")
+            return result
+
+        not_kept = ""
+        patch: Mapping[str, Any] | None = None
         if self._store is not None:
-            await self._store.write_overrides(patch)
+            try:
+                # Another copy of the program may have changed the patch since it was read at the start.
+                patch = await self._store.update_overrides(changed)
+            except AgentFailure as caught:
+                if caught.error.kind != "persistence":
+                    raise
+                not_kept = f"; for this session only, not saved: {caught.error.message}"
+        self._use_patch(changed(self._options.persisted_patch) if patch is None else patch)
+        return not_kept
+
+    def _use_patch(self, patch: Mapping[str, Any]) -> None:
         self._options = msgspec.structs.replace(self._options, persisted_patch=patch)
         self.loaded = load_effective_config(self._options)
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from smith_core.messages import Message, TurnRecord
+from smith_core.messages import Message, TurnRecord, Usage
 
 TITLE_LENGTH = 60
 """Most characters of a title that is made from the first prompt."""
@@ -120,6 +120,18 @@ class Persistence(Protocol):
 
     async def list_conversations(self) -> tuple[ConversationMeta, ...]:
         """Return all conversations that are not deleted, the newest first."""
+        ...
+
+    async def describe(self, conversation_id: str) -> ConversationMeta | None:
+        """Return the description of one conversation, deleted ones included; None when there is none."""
+        ...
+
+    async def usage_of(self, conversation_id: str) -> Usage:
+        """Return the tokens of all saved turns of a conversation, those of their children included."""
+        ...
+
+    async def held_conversations(self) -> Mapping[str, int]:
+        """Return the conversations that other processes have: id to process id, 0 when that is not known."""
         ...
 
     async def set_title(self, conversation_id: str, title: str) -> None:

@@ -12,6 +12,7 @@ from smith_core.store.journal.disk import Disk
 from smith_core.store.schema import check_id
 
 _SUFFIX = ".jrnl"
+_LOCK = ".lock"
 
 
 class StoreLayout:
@@ -34,7 +35,7 @@ class StoreLayout:
 
     def lock_of(self, journal: Path) -> Path:
         """Return the side file that is locked for a journal."""
-        return journal.with_suffix(".lock")
+        return journal.with_suffix(_LOCK)
 
     def sizes(self) -> dict[str, int]:
         """Return the size in bytes of the journal of every conversation."""
@@ -44,6 +45,16 @@ class StoreLayout:
         """Return all journals that exist, the global one first."""
         found = sorted(path for path, _ in self._journals())
         return [self.global_journal, *found] if self.global_journal.exists() else found
+
+    def locks(self) -> list[Path]:
+        """Return the lock files of all conversations."""
+        folders = _entries(self.conversations_folder)
+        return [
+            Path(entry.path)
+            for folder in folders
+            for entry in _entries(Path(folder.path))
+            if entry.name.endswith(_LOCK)
+        ]
 
     def _journals(self) -> Iterator[tuple[Path, int]]:
         for folder in _entries(self.conversations_folder):

@@ -8,7 +8,7 @@ import msgspec
 
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.ids import new_id
-from smith_core.messages import Message, TurnRecord
+from smith_core.messages import Message, TurnRecord, Usage
 from smith_core.store.interface import (
     TITLE_LENGTH,
     ConversationHeld,
@@ -29,6 +29,7 @@ class MemoryPersistence:
         self._messages: dict[str, dict[int, Message]] = {}
         self._prompts: dict[tuple[str, str], int] = {}
         self._metas: dict[str, ConversationMeta] = {}
+        self._usage: dict[str, Usage] = {}
         self._notes: dict[tuple[str, str], Note] = {}
         self._project_notes: dict[tuple[str, str], Note] = {}
         self._overrides: Mapping[str, Any] = EMPTY_MAPPING
@@ -64,6 +65,8 @@ class MemoryPersistence:
             project_id=record.project_id,
             message_count=len(messages),
         )
+        turn_usage = sum((usage for _, usage in record.child_usage), record.result.usage)
+        self._usage[key] = self._usage.get(key, Usage()) + turn_usage
         self._active = key
 
     async def load_messages(self, conversation_id: str) -> tuple[Message, ...]:
@@ -106,6 +109,18 @@ class MemoryPersistence:
         """Return all conversations that are not deleted, the newest first."""
         there = [meta for meta in self._metas.values() if not meta.deleted_at]
         return tuple(sorted(there, key=lambda meta: meta.updated_at, reverse=True))
+
+    async def describe(self, conversation_id: str) -> ConversationMeta | None:
+        """Return the description of one conversation."""
+        return self._metas.get(conversation_id)
+
+    async def usage_of(self, conversation_id: str) -> Usage:
+        """Return the tokens of the turns."""
+        return self._usage.get(conversation_id, Usage())
+
+    async def held_conversations(self) -> Mapping[str, int]:
+        """Return nothing: nobody else can have one."""
+        return {}
 
     async def set_title(self, conversation_id: str, title: str) -> None:
         """Name a conversation."""

@@ -10,6 +10,9 @@ from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.layout import StoreLayout
 
+_PROBE_S = 0.05
+"""Longer than another process takes to look whether a conversation is held, which locks it for a moment."""
+
 
 class OpenConversations:
     """Opens, keeps and closes; raises OSError, and AgentFailure for a conversation that another process has."""
@@ -117,7 +120,7 @@ class OpenConversations:
         path = self._layout.conversation(conversation_id)
         self._layout.make_folder_of(path, self._options.disk)
         lock = FileLock(self._layout.lock_of(path))
-        lock.acquire()
+        lock.acquire(_PROBE_S)
         try:
             return ConversationFile(conversation_id, path, self._options, lock, self.prompts_of(conversation_id))
         except BaseException:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smith_core.errors import AgentFailure, failure
-from smith_core.messages import Message, TurnRecord
+from smith_core.messages import Message, TurnRecord, Usage
 from smith_core.store.faults import translate
 from smith_core.store.interface import ConversationHeld, ConversationMeta, Note, StoredMessage, StoreNotice
 
@@ -95,6 +95,18 @@ class DiskPersistence:
     async def list_conversations(self) -> tuple[ConversationMeta, ...]:
         """Return all conversations that are not deleted, the newest first."""
         return await self._run(lambda store: store.list_conversations())
+
+    async def describe(self, conversation_id: str) -> ConversationMeta | None:
+        """Return the description of one conversation, deleted ones included; None when there is none."""
+        return await self._run(lambda store: store.describe(conversation_id))
+
+    async def usage_of(self, conversation_id: str) -> Usage:
+        """Return the tokens of all saved turns of a conversation, those of their children included."""
+        return await self._run(lambda store: store.usage_of(conversation_id))
+
+    async def held_conversations(self) -> Mapping[str, int]:
+        """Return the conversations that other processes have: id to process id, 0 when that is not known."""
+        return await self._run(lambda store: store.held_elsewhere())
 
     async def set_title(self, conversation_id: str, title: str) -> None:
         """Name a conversation."""

@@ -10,12 +10,12 @@ import msgspec
 
 from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
-from smith_core.messages import Message, TurnRecord
+from smith_core.messages import Message, TurnRecord, Usage
 from smith_core.store.conversation_file import ConversationFile
 from smith_core.store.faults import no_conversation, no_message
 from smith_core.store.global_file import GlobalFile, is_expired
 from smith_core.store.interface import ConversationHeld, ConversationMeta, Note, StoredMessage, StoreNotice
-from smith_core.store.journal.lock import FileLock, LockHeldError
+from smith_core.store.journal.lock import FileLock, LockHeldError, holder_of
 from smith_core.store.journal.offsets import index_path
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.layout import StoreLayout
@@ -127,6 +127,24 @@ class Store:
             stored = () if file is None else file.tail(count)
         return self._with_unsaved(conversation_id, stored)[-count:] if count > 0 else ()
 
+    def describe(self, conversation_id: str) -> ConversationMeta | None:
+        """Return the description of one conversation, None when there is none."""
+        with self._files.reading(conversation_id) as file:
+            return None if file is None else file.meta
+
+    def usage_of(self, conversation_id: str) -> Usage:
+        """Return the tokens of all saved turns of a conversation, those of their children included."""
+        with self._files.reading(conversation_id) as file:
+            counted = {} if file is None else file.usage.all_of(conversation_id)
+        return sum(counted.values(), Usage())
+
+    def held_elsewhere(self) -> dict[str, int]:
+        """Return the conversations that other processes have: id to process id, 0 when that is not known."""
+        held = self._files.held
+        own = held.conversation_id if held is not None else ""
+        holders = {path.stem: holder_of(path) for path in self.layout.locks() if path.stem != own}
+        return {name: pid for name, pid in holders.items() if pid is not None}
+
     def follow(self, conversation_id: str, since: int) -> tuple[StoredMessage, ...]:
         """Return the messages from a number on; meant to be called again and again."""
         file = self._files.followed(conversation_id)
@@ -227,9 +245,9 @@ class Store:
     def list_conversations(self) -> tuple[ConversationMeta, ...]:
         """Return all that are not deleted, the newest first."""
         metas, outdated = self.global_file.catalogue()
-        for meta in outdated:
+        if outdated:
             with suppress(*_CACHE_FAILURES):
-                self.global_file.remember(meta, meta.size_bytes)
+                self.global_file.remember_all(outdated)
         there = [meta for meta in metas.values() if not meta.deleted_at]
         return tuple(sorted(there, key=lambda meta: (meta.updated_at, meta.conversation_id), reverse=True))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -10,6 +10,9 @@ from smith_core.cancel import CancelToken
 from smith_core.errors import AgentError, ErrorKind
 from smith_core.messages import MutationState, ToolMetadata
 from smith_core.project import Project
+
+if TYPE_CHECKING:
+    from smith_core.store.search.service import SearchService
 
 MODEL_TEXT_LIMIT = 100_000
 """Most characters of one result that go to the model (fault kind B18)."""
@@ -20,6 +23,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
 
     emit_output: takes raw live output, on the event loop. child_env: the environment for programs it starts,
     without our keys. spill_dir: folder (0700) for full outputs; it exists. bash_timeout_s: default limit.
+    conversation_id: owner of the scratchpad. search: finds what was ever said, None where nothing is indexed.
     """
 
     call_id: str
@@ -33,6 +37,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     spill_dir: Path
     bash_timeout_s: float = 120.0
     services: Any = None
+    conversation_id: str = ""
+    search: "SearchService | None" = None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""

@@ -13,7 +13,7 @@ from smith_core.model import ModelChoice, choose
 from smith_core.roles import ROLES
 from smith_core.runtime import Runtime, compose_services
 from smith_core.services import SERVICE_NAMES
-from smith_core.session import TurnRequest
+from smith_core.session.values import TurnRequest
 from smith_core.store.memory import MemoryPersistence
 from tests.support.engine import open_engine, run_turn
 from tests.support.scripted_client import ScriptedClient

@@ -67,6 +67,23 @@ class FileLock:
         self.release()
 
 
+def holder_of(path: Path) -> int | None:
+    """Return the process that has a lock, 0 when that is not known, None when nobody has it; raises nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # A shared lock, so that two who ask at once do not take each other for the holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _read_pid(descriptor)
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
 def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,19 +1,28 @@
 """One session: the only state that changes while the program runs, and the life of its turns."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from smith_core.cancel import CancelToken, new_root
-from smith_core.config.schema import Config
+from smith_core.cancel import new_root
 from smith_core.conversation import UsageTracker
 from smith_core.embedded.label import label_of
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
-from smith_core.events import AnyEvent, Notice, SessionChanged, ToolOutput, TurnEnded, TurnStarted, UsageReported
+from smith_core.events import (
+    AnyEvent,
+    Emit,
+    Notice,
+    SessionChanged,
+    ToolOutput,
+    TurnEnded,
+    TurnStarted,
+    UsageReported,
+)
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
 from smith_core.messages import Message, StopReason, TurnRecord, TurnResult
@@ -22,62 +31,34 @@ from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
 from smith_core.secrets import child_environment
 from smith_core.services import Services
-from smith_core.text import clean_text
+from smith_core.session.values import ExecutionContext, Listed, SessionState, Status, Turn, TurnRequest, TurnScope
+from smith_core.store.interface import TITLE_LENGTH
+from smith_core.store.repair import repair
+from smith_core.store.saving import Saver
+from smith_core.text import clean_text, shorten
 from smith_core.tools.base import ToolContext
 from smith_core.turn import TurnOutput, TurnSetup, run_turn
 
-Status = Literal["created", "running", "stopped", "failed"]
-Emit = Callable[[AnyEvent], None]
-
-
-class SessionState(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the session stands; times in seconds since the epoch."""
-
-    status: Status = "created"
-    started_at: float | None = None
-    stopped_at: float | None = None
-    stop_reason: str | None = None
-    error: AgentError | None = None
-
-
-class ExecutionContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn sees of the session, fixed when the turn begins."""
-
-    session_id: str
-    active_role: str
-    conversation_id: str
-    config_snapshot: Config
-    service_handles: Services
-
-
-class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person asked for; `choice` may name a model for this turn."""
-
-    text: str
-    choice: ModelChoice = ModelChoice()
-
-
-class TurnScope(msgspec.Struct, frozen=True, kw_only=True):
-    """The place where a turn works."""
-
-    cwd: str
-    project: Project
-
-
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that has begun."""
-
-    turn_id: str
-    token: CancelToken
-    request: TurnRequest
-    context: ExecutionContext
-    started_at: float
+if TYPE_CHECKING:
+    from smith_core.store.search.service import SearchService
 
 
 class Session:
-    """Holds the state; everything else is handed to it."""
+    """Holds the state; everything else is handed to it.
 
-    def __init__(self, services: Services, cwd: Path, spill_dir: Path, choice: ModelChoice | None = None) -> None:
+    listed: what the list shown last has at number 1, 2 and so on. offered: the conversation that could not be opened
+    because another process has it. deleted: conversations that this session has deleted, in order. has_screen: lists
+    are shown to choose from, instead of as text.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        cwd: Path,
+        spill_dir: Path,
+        choice: ModelChoice | None = None,
+        search: "SearchService | None" = None,
+    ) -> None:
         self.session_id = f"session-{new_id()}"
         self.services = services
         self.cwd = cwd
@@ -92,6 +73,15 @@ class Session:
         self.model: SelectedModel | None = None
         self._introduced: set[str] = set()
         self.last_prompt = ""
+        self.search = search
+        self.saver = Saver(services.persistence)
+        self.listed: tuple[Listed, ...] = ()
+        self.offered = ""
+        self.deleted: list[str] = []
+        self.has_screen = False
+        self._turn_over = asyncio.Event()
+        self._turn_over.set()
+        self._moved_on = asyncio.Event()
 
     # Life of the session
 
@@ -111,6 +101,7 @@ class Session:
 
     def _end(self, status: Status, reason: str, error: AgentError | None) -> None:
         self.cancel()
+        self._moved_on.set()
         if self.state.status in ("stopped", "failed"):
             return
         self.state = msgspec.structs.replace(
@@ -124,6 +115,11 @@ class Session:
         self.current_turn.token.request()
         return True
 
+    async def wait_for_turn(self, timeout_s: float) -> None:
+        """Return when the turn that runs is over and on record, or when the time is up."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._turn_over.wait(), timeout_s)
+
     # Life of a turn
 
     def begin_turn(self, request: TurnRequest) -> Turn:
@@ -132,6 +128,12 @@ class Session:
             raise failure("policy", "session_over", f"the session is {self.state.status}; start smith-tui again")
         if self.current_turn is not None:
             raise failure("policy", "turn_active", "a turn is running; wait for its end, or cancel it with Ctrl+C")
+        if self.services.conversation.is_read_only:
+            raise failure(
+                "policy",
+                "read_only",
+                "another smith-tui has this conversation: /fork goes on with a copy of it, /new begins a new one",
+            )
         turn = Turn(
             turn_id=f"turn-{self.next_turn_id}-{new_id()[:8]}",
             token=new_root(),
@@ -147,6 +149,7 @@ class Session:
         )
         self.next_turn_id += 1
         self.current_turn = turn
+        self._turn_over.clear()
         self.last_prompt = request.text
         return turn
 
@@ -192,14 +195,16 @@ class Session:
             messages=output.messages,
             result=result,
         )
-        if record.conversation_id == self.services.conversation.conversation_id:
-            self.services.conversation.append(record)
+        conversation = self.services.conversation
+        if record.conversation_id == conversation.conversation_id:
+            conversation.append(record)
+            conversation.title = conversation.title or shorten(clean_text(turn.request.text), TITLE_LENGTH)
         try:
-            await self.services.persistence.persist_turn(record)
-        except AgentFailure as caught:
-            emit(Notice(level="error", text=f"not saved: {caught.error.message}"))
+            await self.saver.save_turn(record, emit)
         finally:
             self.current_turn = None
+            self._turn_over.set()
+        self.wake_search()
         LOGGER.info(
             "%s %s after %.1f s, %d calls: %s",
             turn.turn_id,
@@ -229,10 +234,7 @@ class Session:
     async def _body(self, turn: Turn, role: RoleSpec, emit: Emit) -> TurnOutput:
         config = turn.context.config_snapshot
         prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
-        try:
-            await self.services.persistence.save_prompt(turn.context.conversation_id, turn.turn_id, prompt)
-        except AgentFailure as caught:
-            emit(Notice(level="error", text=f"not saved: {caught.error.message}"))
+        await self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit)
         await self.recompute_turn_scope(emit)
         model = await self.select_model(turn.request.choice, role)
         self._introduce(model.model, emit)
@@ -240,7 +242,7 @@ class Session:
             turn_id=turn.turn_id,
             role=role,
             text=turn.request.text,
-            history=self.services.conversation.messages,
+            history=repair(self.services.conversation.messages),
             system_prompt=self.services.prompt.build_system_prompt(role, self.scope.cwd, self.scope.project),
             model=model,
             endpoint=self.services.model.endpoint(config, model.model),
@@ -297,6 +299,8 @@ class Session:
             spill_dir=self.spill_dir,
             bash_timeout_s=config.tools.bash_timeout_s,
             services=self.services,
+            conversation_id=turn.context.conversation_id,
+            search=self.search,
         )
 
     # What commands change
@@ -319,11 +323,23 @@ class Session:
         if self.current_turn is not None:
             raise failure("policy", "turn_active", f"{what} has to wait: a turn is running; cancel it with Ctrl+C")
 
+    def wake_search(self) -> None:
+        """Let the search index take in what was saved, in the background."""
+        if self.search is not None:
+            self.search.wake()
+
+    def move_on(self) -> asyncio.Event:
+        """End what goes on with the current conversation, and return what is set when the next one is left."""
+        self._moved_on.set()
+        self._moved_on = asyncio.Event()
+        return self._moved_on
+
     def changed(self, *, cleared: bool = False) -> SessionChanged:
         """Return the event that tells the screen what the session is now."""
         return SessionChanged(
             role=self.active_role,
             model=self.model.model if self.model else "",
             conversation_id=self.services.conversation.conversation_id,
+            title=self.services.conversation.title,
             cleared=cleared,
         )

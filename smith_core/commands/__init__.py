@@ -1,0 +1,1 @@
+"""The slash commands, and what opening, listing and searching conversations means."""

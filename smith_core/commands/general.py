@@ -1,0 +1,122 @@
+"""Commands about the session itself: role, model, settings, tools, usage."""
+
+import contextlib
+
+from smith_core.commands.context import CommandContext
+from smith_core.errors import AgentFailure, failure
+from smith_core.events import QuitRequested, SetupRequested
+from smith_core.messages import Usage
+from smith_core.model import ModelChoice
+from smith_core.roles import ROLES
+from smith_core.secrets import hide_from_proc, key_variables
+from smith_core.text import shorten
+
+
+async def show_help(context: CommandContext, arguments: str) -> None:
+    """List all commands."""
+    rows = [
+        (f"/{command.name} {command.usage}".rstrip(), command.summary) for command in context.services.command.list()
+    ]
+    width = max(len(call) for call, _ in rows)
+    lines = [f"{call.ljust(width)}  {summary}" for call, summary in rows]
+    context.say("help", "\n".join(lines))
+
+
+async def switch_role(context: CommandContext, name: str) -> None:
+    """Show the roles, and work in another one."""
+    session = context.session
+    if name:
+        session.switch_role(name)
+        context.emit(session.changed())
+    lines = [
+        f"{'*' if role.name == session.active_role else ' '} {role.name} ({role.alias})"
+        for role in ROLES.values()
+        if role.user_facing
+    ]
+    context.say("role", "\n".join(lines))
+
+
+async def choose_model(context: CommandContext, model: str) -> None:
+    """Show which model is used and why, or choose another one for this session."""
+    session = context.session
+    if model:
+        session.choice = ModelChoice(model=model)
+    selected = await session.select_model(ModelChoice(), ROLES[session.active_role])
+    context.emit(session.changed())
+    context.say(
+        "model",
+        f"{selected.model}\n"
+        f"chosen by: {selected.source}{f' ({selected.key})' if selected.key else ''}\n"
+        f"context window: {selected.context_window} tokens",
+    )
+
+
+async def change_config(context: CommandContext, arguments: str) -> None:
+    """Show settings, or change one of the stored ones."""
+    verb, _, rest = arguments.partition(" ")
+    path, _, value = rest.strip().partition(" ")
+    config = context.services.config
+    if verb in ("", "show"):
+        text = config.describe(path)
+    elif verb == "set" and path and value.strip():
+        text = await config.set(path, value.strip())
+    elif verb == "unset" and path:
+        text = await config.unset(path)
+    else:
+        raise failure("policy", "usage", "usage: /config [show [path] | set path value | unset path]")
+    context.say("config", text)
+    if verb in ("set", "unset"):
+        hide_from_proc(key_variables(config.effective))
+        context.session.active_role_from_config(path)
+        context.emit(context.session.changed())
+
+
+async def show_usage(context: CommandContext, arguments: str) -> None:
+    """Show the tokens of this session, and of the whole conversation."""
+    tracker = context.session.usage
+    rows = [("this session", tracker.parent), *tracker.children.items()]
+    conversation_id = context.services.conversation.conversation_id
+    with contextlib.suppress(AgentFailure):
+        stored = await context.services.persistence.usage_of(conversation_id)
+        if stored.requests:
+            rows.append(("this conversation, all saved turns", stored))
+    context.say("usage", "\n".join(_usage_line(name, usage) for name, usage in rows))
+
+
+def _usage_line(name: str, usage: Usage) -> str:
+    estimated = " (estimated)" if usage.estimated else ""
+    return (
+        f"{name}: {usage.input_tokens} tokens in ({usage.cached_tokens} cached), "
+        f"{usage.output_tokens} out, {usage.requests} requests{estimated}"
+    )
+
+
+async def list_tools(context: CommandContext, arguments: str) -> None:
+    """List the tools of the current role."""
+    role = context.session.active_role
+    lines = [f"{spec.name}: {shorten(spec.description, 90)}" for spec in context.services.tool.list(role)]
+    context.say("tools", "\n".join(lines) or f"the role {role} has no tools")
+
+
+async def show_prompt(context: CommandContext, arguments: str) -> None:
+    """Show the system prompt."""
+    session = context.session
+    scope = await session.recompute_turn_scope()
+    role = ROLES[session.active_role]
+    context.say("prompt", context.services.prompt.build_system_prompt(role, scope.cwd, scope.project))
+
+
+async def cancel_turn(context: CommandContext, arguments: str) -> None:
+    """Cancel the turn that runs."""
+    if not context.session.cancel():
+        context.say("cancel", "no turn is running")
+
+
+async def open_setup(context: CommandContext, arguments: str) -> None:
+    """Choose endpoint and model anew."""
+    context.emit(SetupRequested())
+
+
+async def leave(context: CommandContext, arguments: str) -> None:
+    """Leave the program."""
+    context.emit(QuitRequested())

@@ -1,0 +1,1 @@
+"""The session and the life of its turns."""
