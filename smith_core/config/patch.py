@@ -22,7 +22,7 @@ from smith_core.frozen import thaw
 def parse_override(text: str) -> tuple[str, Any] | Problem:
     """Split a `path=value` argument; the value is decoded as JSON, or stays text when it is none."""
     path, separator, value = text.partition("=")
-    if not separator or not path.strip():
+    if not separator or "" in split_path(path.strip()):
         return _refused("", f"{short_value(text)} sets nothing; write --set path=value")
     return path.strip(), decode_value(value.strip())
 

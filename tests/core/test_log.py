@@ -1,6 +1,7 @@
 """The log that SMITH_LOG asks for."""
 
 import logging
+import os
 import stat
 import subprocess
 import sys
@@ -26,9 +27,11 @@ def test_without_the_variable_nothing_is_logged(tmp_path: Path) -> None:
     assert LOGGER.handlers == []
 
 
-def test_an_error_is_never_printed() -> None:
-    program = "from smith_core.log import *; start_logging({}); LOGGER.error('secret'); logging.error('secret')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+@pytest.mark.parametrize("log", ["", "/dev/full"])
+def test_an_error_is_never_printed(log: str) -> None:
+    program = "from smith_core.log import *; start_logging(); LOGGER.error('secret'); logging.error('secret')"
+    environ = {"SMITH_LOG": log}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environ)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -43,5 +46,6 @@ def test_the_level_stands_behind_the_path(tmp_path: Path, level: str, lines: int
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    sentence = start_logging({"SMITH_LOG": f"{tmp_path}/no/such/folder.log"})
-    assert "no/such/folder.log" in sentence
+    os.mkfifo(tmp_path / "pipe")
+    for path in (f"{tmp_path}/no/such/folder.log", f"{tmp_path}/pipe", str(tmp_path), "~nobody-of-that-name/log"):
+        assert path in start_logging({"SMITH_LOG": path})

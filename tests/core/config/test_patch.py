@@ -158,7 +158,9 @@ def test_parse_override(text: str, found: tuple[str, Any]) -> None:
     assert parse_override(text) == found
 
 
-@pytest.mark.parametrize("text", ["", "default_model", "=5", "  =", "\x1b[31m"])
+@pytest.mark.parametrize(
+    "text", ["", "default_model", "=5", "  =", "\x1b[31m", "..=1", ".ui=1", "ui.=1", "ui..theme=x"]
+)
 def test_an_argument_that_sets_nothing_is_told_the_form(text: str) -> None:
     problem = parse_override(text)
     assert isinstance(problem, Problem)
