@@ -29,9 +29,10 @@ def follow_links(path: Path) -> Path:
 def write_atomically(target: Path, data: bytes, *, confirm: Callable[[], None] = lambda: None) -> None:
     """Create or replace `target` (links already followed, see `follow_links`); missing folders are made.
 
-    An existing file keeps its mode and owner, a new one gets the mode that the umask leaves. `confirm` is called
-    right before the replacement and may raise to call it off. A file with several hard links, of an owner that a new
-    file could not be given, or that is itself a mount point is written in place, as a rename would break it apart.
+    An existing file keeps its mode, owner, access list and user attributes, a new one gets the mode that the umask
+    leaves. `confirm` is called right before the replacement and may raise to call it off. A file with several hard
+    links, of an owner that a new file could not be given, or that is itself a mount point is written in place, as a
+    rename would break it apart.
     On every failure the old content and nothing else is there; the one exception is PartialWriteError.
     Raises OSError, ReadOnlyFileError, NotRegularFileError and what `confirm` raises.
     """
@@ -50,6 +51,8 @@ def write_atomically(target: Path, data: bytes, *, confirm: Callable[[], None] =
     temporary = target.parent / f".smith-{secrets.token_hex(8)}.tmp"
     try:
         _write_new_file(temporary, data, like=old)
+        if old is not None:
+            _copy_attributes(target, temporary)
         confirm()
         _put_in_place(temporary, target, data)
     finally:
@@ -97,6 +100,14 @@ def _write_new_file(path: Path, data: bytes, like: os.stat_result | None) -> Non
                     os.fchown(descriptor, like.st_uid, like.st_gid)
             os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
         os.fsync(descriptor)
+
+
+def _copy_attributes(source: Path, target: Path) -> None:
+    """Copy what hangs on a file beside its mode (xattr(7)); file systems and platforms without them have none."""
+    with contextlib.suppress(OSError, AttributeError):
+        for name in os.listxattr(source):
+            if name.startswith("user.") or name == "system.posix_acl_access":
+                os.setxattr(target, name, os.getxattr(source, name))
 
 
 def _put_in_place(temporary: Path, target: Path, data: bytes) -> None:

@@ -69,6 +69,8 @@ def apply_edit(data: bytes, edit: LineEdit) -> EditedFile:
     stored = detect_format(data)
     if stored is None:
         raise EditRefusedError("the file is binary, so it has no lines to edit; use bash to change it")
+    if "\0" in edit.text:
+        raise EditRefusedError("text holds a NUL character, which would make the file binary; leave it out")
     return _Editor(data, stored).apply(edit)
 
 

@@ -2,6 +2,7 @@ import errno
 import os
 import resource
 import stat
+import struct
 import time
 from pathlib import Path
 
@@ -25,6 +26,23 @@ def test_b11_mode_is_kept(tmp_path: Path, mode: int) -> None:
         pytest.skip("only root may write it")
     write_atomically(target, b"new")
     assert (target.read_bytes(), _mode(target), names(tmp_path)) == (b"new", mode, ["f"])
+
+
+def test_b11_attributes_are_kept(tmp_path: Path) -> None:
+    target = tmp_path / "f"
+    target.write_text("old")
+    try:
+        os.setxattr(target, "user.note", b"mine")
+    except OSError:
+        pytest.skip("no attributes on this file system")
+    # Version 2: owner rw, user 1234 r, group none, mask r, others none (acl(5), linux/posix_acl_xattr.h).
+    entries = [(1, 6, -1), (2, 4, 1234), (4, 0, -1), (16, 4, -1), (32, 0, -1)]
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    os.setxattr(target, "system.posix_acl_access", acl)
+    write_atomically(target, b"new")
+    assert os.getxattr(target, "user.note") == b"mine"
+    assert os.getxattr(target, "system.posix_acl_access") == acl
+    assert _mode(target) == 0o640
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])

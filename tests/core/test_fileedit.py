@@ -118,6 +118,8 @@ def test_b10_wide_encodings_are_edited_in_kind(mark: bytes, codec: str) -> None:
         (b"a\n", ("replace", 1, 1, "x\ud83d"), "surrogate"),
         (b"\xff\xfea\0\n", ("replace", 1, 1, "x"), "middle"),
         (b"\x89PNG\r\n\x1a\n\0", ("replace", 1, 1, "x"), "binary"),
+        (b"a\n", ("replace", 1, 1, "x\0y"), "NUL"),
+        (b"a\n", ("insert", 0, 0, "\0"), "NUL"),
         (b"a\nb\n", ("replace", 2, 3, "x"), "2 lines"),
         (b"a\nb\n", ("delete", 3, 3), "1 to 2"),
         (b"a\nb\n", ("insert", 3, None, "x"), "0 to 2"),
