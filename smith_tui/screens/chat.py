@@ -201,7 +201,7 @@ class ChatScreen(Screen[None]):
     @on(FindBar.Changed)
     def _find_changed(self, message: FindBar.Changed) -> None:
         # The newest match is what a person is most likely to look for.
-        self._hits = self.transcript.find(message.query)
+        self._hits = self.transcript.find(message.text)
         self._show_hit(len(self._hits) - 1)
 
     @on(FindBar.Next)

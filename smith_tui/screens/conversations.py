@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from textual import events, on
@@ -14,12 +14,11 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from smith_core.errors import AgentFailure
-from smith_tui.keys import KEY_ACTIONS, KeyAction, hint_key, keys_of, local_hints
 from smith_tui.sanitize import literal
 from smith_tui.screens.conversation_filter import keep_matching
 from smith_tui.screens.conversation_rows import conversation_rows, title_of
+from smith_tui.screens.look import Look
 from smith_tui.screens.stored import Opening, Shelf, StoredConversation
-from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.lines import BLANK, Line, line_of
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.input_line import InputLine
@@ -53,21 +52,17 @@ class ConversationsScreen(Screen[Opening | None]):
         query: str = "",
         *,
         current: str = "",
-        theme: Theme = DARK,
         role: str = "direct",
-        palette: str = "green",
-        actions: Iterable[KeyAction] = KEY_ACTIONS,
+        look: Look = Look(),  # noqa: B008 - it is frozen
         now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
         self._shelf = shelf
         self._filter = query
         self._current = current
-        self._theme = theme
         self._role = role
-        self._palette = palette
-        self._actions = tuple(actions)
-        self._keys = keys_of(self._actions, "conversations")
+        self._look = look
+        self._keys = look.keys("conversations")
         self._now = now
         self._mode: Mode = "choose"
         self._all: list[StoredConversation] = []
@@ -87,15 +82,15 @@ class ConversationsScreen(Screen[Opening | None]):
     def compose(self) -> ComposeResult:
         """Lay out the screen from the top down."""
         self.set_class(self.app.size.width >= WIDE_COLUMNS, "wide")
-        slash = self._key_of("list_filter")
+        slash = self._look.key_of("list_filter")
         yield InputLine("Filter", hint=f"{slash} filters by title and folder", leave=MOVING_KEYS - {"home", "end"})
         with Container(id="conversations"):
             with Container(classes="frame"):
-                yield ResultList(self._rows, theme=self._theme, palette=self._palette)
+                yield ResultList(self._rows, self._look.ink)
             with Container(classes="frame", id="preview"):
-                yield Transcript(theme=self._theme, role=self._role)
+                yield Transcript(theme=self._look.theme, role=self._role)
         yield Static("", classes="note", markup=False)
-        yield KeyHints(local_hints(self._actions, "conversations"))
+        yield KeyHints(self._look.hints("conversations"))
 
     def on_mount(self) -> None:
         """Read the list behind the first frame."""
@@ -208,7 +203,7 @@ class ConversationsScreen(Screen[Opening | None]):
         count = f"{shown:,} of {known:,}" if text.strip() else f"{known:,}"
         self._input.show_info(f"{count} conversation{'' if known == 1 else 's'}", count)
         nothing = "Nothing fits the filter; Esc shows all." if known else "No conversation is stored yet."
-        message = [BLANK, line_of([(f"  {nothing}", self._list.ink.muted)])]
+        message = [BLANK, line_of([(f"  {nothing}", self._look.ink.muted)])]
         self._list.show_items(shown, selected, message=message)
 
     def _take_out(self, conversation: StoredConversation) -> None:
@@ -256,7 +251,7 @@ class ConversationsScreen(Screen[Opening | None]):
     async def _delete(self, conversation: StoredConversation) -> None:
         await self._shelf.delete_conversation(conversation.conversation_id)
         self._deleted.append(conversation)
-        self._say(f"Deleted “{title_of(conversation)}”; {self._key_of('list_undo')} takes that back.")
+        self._say(f"Deleted “{title_of(conversation)}”; {self._look.key_of('list_undo')} takes that back.")
 
     async def _undo(self) -> None:
         if not self._deleted:
@@ -271,7 +266,7 @@ class ConversationsScreen(Screen[Opening | None]):
     async def _fork(self, conversation: StoredConversation) -> None:
         copy = await self._shelf.fork_conversation(conversation.conversation_id)
         await self._reload(copy)
-        self._say(f"This is a copy of “{title_of(conversation)}”; {self._key_of('list_open')} goes on with it.")
+        self._say(f"This is a copy of “{title_of(conversation)}”; {self._look.key_of('list_open')} goes on with it.")
 
     async def _set_title(self, conversation: StoredConversation, title: str) -> None:
         await self._shelf.set_title(conversation.conversation_id, title)
@@ -284,9 +279,9 @@ class ConversationsScreen(Screen[Opening | None]):
     def _moved(self) -> None:
         if self._wait is not None:
             self._wait.stop()
-        self._wait = self.set_timer(PREVIEW_WAIT_S, self._look)
+        self._wait = self.set_timer(PREVIEW_WAIT_S, self._look_closer)
 
-    def _look(self) -> None:
+    def _look_closer(self) -> None:
         conversation = self.chosen
         if conversation is None:
             self._previewed = ""
@@ -310,9 +305,6 @@ class ConversationsScreen(Screen[Opening | None]):
     def _say(self, text: str, *, is_hint: bool = False) -> None:
         self._note.set_class(not is_hint, "said")
         self._note.update(Content(literal(text)))
-
-    def _key_of(self, name: str) -> str:
-        return next((hint_key(action) for action in self._actions if action.name == name), "")
 
 
 def _is_same(one: StoredConversation, other: StoredConversation) -> bool:

@@ -1,7 +1,7 @@
 """The search screen: what was ever said, found while the person types."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -13,11 +13,10 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from smith_core.errors import AgentFailure
-from smith_tui.keys import KEY_ACTIONS, KeyAction, hint_key, keys_of, local_hints
 from smith_tui.sanitize import literal
+from smith_tui.screens.look import Look
 from smith_tui.screens.search_rows import EXCERPT_ROWS, found_text, passage_rows
 from smith_tui.screens.stored import Opening, Order, Passage, Passages, Searcher, StoredConversation
-from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.lines import BLANK, Line, line_of
 from smith_tui.widgets.input_line import InputLine
 from smith_tui.widgets.key_hints import KeyHints
@@ -57,19 +56,15 @@ class SearchScreen(Screen[Opening | None]):
         source: Searcher,
         query: str = "",
         *,
-        theme: Theme = DARK,
-        palette: str = "green",
-        actions: Iterable[KeyAction] = KEY_ACTIONS,
+        look: Look = Look(),  # noqa: B008 - it is frozen
         now: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()
         self._source = source
         self._first_query = query
-        self._theme = theme
-        self._palette = palette
-        self._actions = tuple(actions)
-        self._keys = keys_of(self._actions, "search")
+        self._look = look
+        self._keys = look.keys("search")
         self._now = now
         self._timer = timer
         self._order: Order = "best"
@@ -89,8 +84,8 @@ class SearchScreen(Screen[Opening | None]):
         yield InputLine("Search", hint="words, as they come to mind", leave=MOVING_KEYS - {"home", "end"})
         yield Static(FILTERS, classes="note", markup=False)
         with Container(classes="frame"):
-            yield ResultList(self._rows, theme=self._theme, palette=self._palette, item_height=1 + EXCERPT_ROWS)
-        yield KeyHints(local_hints(self._actions, "search"), id="hints")
+            yield ResultList(self._rows, self._look.ink, item_height=1 + EXCERPT_ROWS)
+        yield KeyHints(self._look.hints("search"))
 
     def on_mount(self) -> None:
         """Take the query that the screen was opened with."""
@@ -135,11 +130,10 @@ class SearchScreen(Screen[Opening | None]):
         if passage is None:
             return
         if not passage.conversation_id:
-            key = next((hint_key(action) for action in self._actions if action.name == "search_close"), "Esc")
+            key = self._look.key_of("search_close")
             self._say(f"This is project memory, which belongs to no conversation; {key} and /recall show it whole.")
             return
-        sequence = passage.sequence if passage.sequence >= 0 else None
-        self.dismiss(Opening(passage.conversation_id, sequence, found_text(passage)))
+        self.dismiss(Opening(passage.conversation_id, max(0, passage.sequence), found_text(passage)))
 
     # Asking
 
@@ -220,7 +214,7 @@ class SearchScreen(Screen[Opening | None]):
         return passage_rows(passage, self._conversations.get(passage.conversation_id), self._now(), frame)
 
     def _lines(self, *texts: str) -> list[Line]:
-        return [BLANK, *(line_of([(f"  {text}", self._list.ink.muted)]) for text in texts)]
+        return [BLANK, *(line_of([(f"  {text}", self._look.ink.muted)]) for text in texts)]
 
     def _say(self, text: str) -> None:
         """Show a note in place of the line about filters, or that line again."""

@@ -115,10 +115,10 @@ class Shelf(Catalogue, Protocol):
 class Opening(msgspec.Struct, frozen=True):
     """What the person chose to see.
 
-    conversation_id: "" for a new one. sequence: of the message to go to, None for the end. found: text of that
+    conversation_id: "" for a new one. sequence: of the message to go to, 0 for the end. found: text of that
     message to mark.
     """
 
     conversation_id: str
-    sequence: int | None = None
+    sequence: int = 0
     found: str = ""

@@ -38,6 +38,23 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
     return blocks
 
 
+def blocks_of_message(messages: Sequence[Message], index: int) -> range:
+    """Return which of the blocks of a conversation show message number `index` (from 0); may be empty.
+
+    Those of an answer include the cards of its calls; that of a tool's message is the card of its call.
+    """
+    message = messages[index]
+    owner, position = index, -1
+    if message.role == "tool":
+        for number in range(index - 1, -1, -1):
+            calls = [call.id for call in messages[number].tool_calls]
+            if message.tool_call_id in calls:
+                owner, position = number, calls.index(message.tool_call_id) - len(calls)
+                break
+    start, end = (len(blocks_of(messages[:stop], "green")) for stop in (owner, owner + 1))
+    return range(end + position, end + position + 1) if owner != index else range(start, end)
+
+
 def card_after(blocks: Sequence[Block], name: str, arguments: str, palette: str) -> ToolCard:
     """Return the card of a call that comes after some blocks."""
     before = blocks[-1] if blocks else None

@@ -53,7 +53,7 @@ class InputLine(Widget, can_focus=True):
 
     def __init__(self, label: str, *, hint: str = "", leave: Container[str] = (), id: str | None = None) -> None:
         super().__init__(id=id)
-        self._label = f" {label}: "
+        self._label = f"{label}: "
         self._hint = hint
         self._leave = leave
         self._infos: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class InputLine(Widget, can_focus=True):
     def load(self, text: str, *, label: str | None = None, select: bool = False) -> None:
         """Put a text in place of what is there, without a message; with `select`, typing replaces it."""
         if label is not None:
-            self._label = f" {label}: "
+            self._label = f"{label}: "
         self._buffer = EditBuffer()
         self._buffer.insert(text)
         if select:
@@ -121,7 +121,7 @@ class InputLine(Widget, can_focus=True):
         muted = self.get_component_rich_style("input-line--info")
         label = self._label if width > 2 * len(self._label) else ""
         left = width - cell_width(label) - MIN_TEXT_CELLS
-        info = next((f" {info} " for info in self._infos if info and cell_width(info) + 2 <= left), "")
+        info = next((f" {info}" for info in self._infos if info and cell_width(info) + 2 <= left), "")
         room = max(1, width - cell_width(label) - cell_width(info))
         return Strip(
             [

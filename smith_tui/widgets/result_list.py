@@ -10,8 +10,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from smith_tui.theme import Theme
-from smith_tui.transcript.ink import Ink, make_ink
+from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import BLANK, Line
 from smith_tui.transcript.painting import paint
 
@@ -66,13 +65,11 @@ class ResultList(ScrollView, can_focus=True):
             self.first = first
             self.end = end
 
-    def __init__(
-        self, render: RenderItem, *, theme: Theme, palette: str = "green", item_height: int = 2, id: str | None = None
-    ) -> None:
-        super().__init__(id=id)
+    def __init__(self, render: RenderItem, ink: Ink, *, item_height: int = 2) -> None:
+        super().__init__()
         self._render_item = render
-        self._ink = make_ink(theme, palette)
-        self._raised_ink = msgspec.structs.replace(self._ink, base=self._ink.base + self._ink.raised)
+        self._ink = ink
+        self._raised_ink = msgspec.structs.replace(ink, base=ink.base + ink.raised)
         self._item_height = item_height
         self._count = 0
         self._selected = -1
@@ -89,11 +86,6 @@ class ResultList(ScrollView, can_focus=True):
     def selected(self) -> int:
         """The number of the chosen item, -1 without any."""
         return self._selected
-
-    @property
-    def ink(self) -> Ink:
-        """The styles of the list."""
-        return self._ink
 
     @property
     def viewed(self) -> range:

@@ -1,6 +1,6 @@
 from smith_core.messages import Message, ToolCall, ToolMetadata
 from smith_tui.theme import DARK
-from smith_tui.transcript.history import blocks_of
+from smith_tui.transcript.history import blocks_of, blocks_of_message
 from smith_tui.transcript.model import Document
 from tests.support.markdown_examples import FOREIGN
 from tests.support.transcript_rows import all_rows, texts
@@ -71,3 +71,20 @@ def test_nothing_is_rendered_by_loading() -> None:
     document.extend(blocks_of([Message(role="assistant", content="text")] * 500, "green"))
     assert not document._cache
     assert document.height == 1000
+
+
+def test_a_message_is_found_among_the_blocks() -> None:
+    calls = (ToolCall("a", "bash", "{}"), ToolCall("b", "read", "{}"))
+    messages = [
+        Message(role="system", content="secret"),
+        Message(role="user", content="go"),
+        Message(role="assistant", reasoning="hm", content="I look.", tool_calls=calls),
+        Message(role="tool", tool_call_id="b", name="read", content="second"),
+        Message(role="tool", tool_call_id="a", name="bash", content="first"),
+        Message(role="tool", tool_call_id="lost", name="bash", content="of no call"),
+        Message(role="assistant", content="x\n\n" * 1500),
+    ]
+    blocks = blocks_of(messages, "green")
+    assert [list(blocks_of_message(messages, index)) for index in range(6)] == [[], [0], [1, 2, 3, 4], [4], [3], [5]]
+    assert blocks_of_message(messages, 6) == range(6, len(blocks))
+    assert "second" in blocks[4].text

@@ -19,7 +19,7 @@ async def test_find_asks_steps_and_closes() -> None:
         bar.open()
         await pilot.press("a", "[", "backspace", "b", "enter", "shift+enter", "up")
         await pilot.pause()
-        changes = [message.query for message in app.messages if isinstance(message, FindBar.Changed)]
+        changes = [message.text for message in app.messages if isinstance(message, FindBar.Changed)]
         assert changes == ["a", "a[", "a", "ab"]
         assert [type(message).__name__ for message in app.messages[-3:]] == ["Next", "Previous", "Previous"]
         bar.show_matches(3, 17)
@@ -40,7 +40,7 @@ async def test_opening_again_selects_the_last_search() -> None:
         await pilot.press("o", "l", "d", "escape")
         bar.open()
         await pilot.press("n")
-        assert bar.query_text == "n"
+        assert bar.text == "n"
 
 
 async def test_b21_a_paste_of_many_lines_searches_the_first() -> None:
@@ -50,7 +50,7 @@ async def test_b21_a_paste_of_many_lines_searches_the_first() -> None:
         bar.open()
         bar.post_message(events.Paste("\nfirst\x1b\nsecond\n"))
         await pilot.pause()
-        assert bar.query_text == "first"
+        assert bar.text == "first"
         assert app.messages == []
 
 

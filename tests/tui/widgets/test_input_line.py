@@ -15,7 +15,7 @@ async def test_typing_is_told_and_other_keys_go_on() -> None:
         await pilot.pause()
         assert [message.text for message in app.messages] == ["a", "a[", "a[b", ""]
         line.load("old", label="Title", select=True)
-        assert lines_of(line)[0].startswith(" Title: old")
+        assert lines_of(line)[0].startswith("Title: old")
         await pilot.press("n")
         assert line.text == "n"
 
