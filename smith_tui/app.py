@@ -52,8 +52,8 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     hide_keys: Callable[[], None] = lambda: None
 
 
-class SmithApp(App[None]):
-    """Agent Smith in the terminal."""
+class SmithApp(App[None], inherit_bindings=False):
+    """Agent Smith in the terminal; of the toolkit's own keys it has none, for one of them quits at once."""
 
     TITLE = "Agent Smith"
     CSS_PATH = "smith.tcss"

@@ -6,10 +6,13 @@ types what a terminal reports about itself, which may have been asked for by the
 """
 
 import codecs
+import os
 import re
+import signal
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -110,9 +113,26 @@ def use_paste_parser() -> None:
     from textual.drivers import linux_driver
 
     linux_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
-    # A terminal may send Latin-1; decoded strictly, one such byte ends the app.
-    linux_driver.getincrementaldecoder = _tolerant_decoder  # type: ignore[assignment,attr-defined]
+    linux_driver.getincrementaldecoder = _input_decoder  # type: ignore[assignment,attr-defined]
 
 
-def _tolerant_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+class InputDecoder(codecs.IncrementalDecoder):
+    """Decodes what a terminal sends, which may be Latin-1: decoded strictly, one such byte ends the app.
+
+    The end of input, which never comes from a terminal that is there, is treated as the hang-up that it is: without
+    the signal, as in a container that lost its client, the app would go on for ever and read nothing in a loop.
+    """
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__()
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+
+    def decode(self, data: Any, final: bool = False) -> str:
+        """Return the text of the bytes so far."""
+        if not data and not final:
+            os.kill(os.getpid(), signal.SIGHUP)
+        return self._decoder.decode(data, final)
+
+
+def _input_decoder(encoding: str) -> Callable[[], InputDecoder]:
+    return partial(InputDecoder, encoding)

@@ -245,3 +245,11 @@ async def test_an_engine_that_cannot_be_opened_ends_the_app_with_its_sentence(tm
     assert app.crash is not None
     assert crash_sentence(app.crash) == "no folder; set TMPDIR"
     assert app.return_code == 1
+
+
+async def test_only_the_keys_of_our_table_quit(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("hello")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("ctrl+q", "ctrl+d", "ctrl+z", "ctrl+backslash", "h", "i", "enter")
+        await until(pilot, lambda: "hello" in shown(app))
+        assert app.return_code is None

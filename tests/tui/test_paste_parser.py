@@ -1,5 +1,6 @@
 """Input from the terminal: pastes reach the app as pastes, keys as keys, however the bytes are cut."""
 
+import signal
 import time
 from collections.abc import Iterable
 
@@ -9,7 +10,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
-from smith_tui.paste_parser import PASTE_END, PASTE_START, PasteParser
+from smith_tui.paste_parser import PASTE_END, PASTE_START, InputDecoder, PasteParser
 
 
 def described(messages: Iterable[Message]) -> list[str]:
@@ -66,6 +67,21 @@ def test_b21_cutting_the_bytes_changes_nothing(body: str, data: st.DataObject) -
     chunks = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     expected = ["key k", f"paste {body!r}", "key down", "paste 'z'", "key q"]
     assert parsed(*(chunk for chunk in chunks if chunk)) == expected
+
+
+def test_b23_the_end_of_input_is_a_hang_up() -> None:
+    received: list[int] = []
+    before = signal.signal(signal.SIGHUP, lambda number, _: received.append(number))
+    try:
+        decoder = InputDecoder()
+        assert [decoder.decode(data) for data in (b"a\xc3", b"\xa9", b"\xff")] == ["a", "\u00e9", "\ufffd"]
+        assert received == []
+        decoder.decode(b"", final=True)
+        assert received == []
+        decoder.decode(b"")
+        assert received == [signal.SIGHUP]
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 KEYS = ["a", "\x1b[A", "\x1b[1;5C", "\x0f", "\t", "漢", "\x1b[<0;3;4M", "\x1b[I"]
