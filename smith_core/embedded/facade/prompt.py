@@ -11,7 +11,7 @@ from smith_core.embedded.facade.fileview import FileView, after_edit, mentioned,
 from smith_core.embedded.facade.situation import Situation, Step
 from smith_core.text import shorten
 
-_HAS_PARTS = re.compile(r"\band\b|\bthen\b|[.;?!]\s+\S")
+_HAS_PARTS = re.compile(r"\b(and|then|also)\b", re.IGNORECASE)
 MAX_NAMED_FILES = 16
 MAX_TASK_CHARS = 4_000
 MAX_RESULTS_CHARS = 14_000
