@@ -18,10 +18,12 @@ from textual.binding import BindingType
 
 from smith_core.command_table import Command
 from smith_core.config.schema import Config
+from smith_core.config.user_file import UserFile
 from smith_core.errors import AgentFailure
 from smith_core.paths import ensure_private_dir, state_dir
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
+from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.palette import SlashCommands
 from smith_tui.paste_parser import use_paste_parser
@@ -31,6 +33,7 @@ from smith_tui.theme import THEMES, textual_theme
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_tui.screens.first_start import SetupResult
 
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
@@ -40,7 +43,8 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.
 
     model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
-    welcome: what the transcript begins with, in place of the usual words.
+    welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
+    choice, None for the usual place. asks_first: whether the app begins with that screen.
     """
 
     config: Config
@@ -49,6 +53,8 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     notices: tuple[str, ...] = ()
     welcome: str = ""
+    user_file: UserFile | None = None
+    asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
 
 
@@ -72,6 +78,7 @@ class SmithApp(App[None], inherit_bindings=False):
         self._last_cancel = 0.0
         self._signalled = False
         self.crash: Exception | None = None
+        self.wants_tour = False
         for theme in THEMES.values():
             for role in ROLES.values():
                 self.register_theme(textual_theme(theme, role.palette))
@@ -112,6 +119,8 @@ class SmithApp(App[None], inherit_bindings=False):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
         self.call_after_refresh(_collect_garbage_again)
+        if self.start.asks_first:
+            self.call_after_refresh(self.open_setup)
         self.call_after_refresh(asyncio.to_thread, self.start.hide_keys)
 
     async def on_unmount(self) -> None:
@@ -199,6 +208,27 @@ class SmithApp(App[None], inherit_bindings=False):
         elif self.screen is self.chat:
             self.push_screen(InspectScreen(self.runtime.services.conversation.messages))
 
+    def open_setup(self) -> None:
+        """Ask which model to use."""
+        from smith_core.config.user_file import locate_user_file
+        from smith_tui.screens.first_start import FirstStartScreen
+        from smith_tui.setup import Setup
+
+        if not isinstance(self.screen, FirstStartScreen):
+            setup = Setup(self.runtime.services.model, self.start.user_file or locate_user_file())
+            self.push_screen(FirstStartScreen(setup), self._setup_over)
+
+    def _setup_over(self, result: "SetupResult | None") -> None:
+        note_answered()
+        if result is not None and result.kind == "tour":
+            self.wants_tour = True
+            self.exit(return_code=0)
+            return
+        if result is not None and result.kind == "saved":
+            self.runtime.services.config.reload()
+            self.start.hide_keys()
+        self.chat.setup_over(result)
+
     def choose_command(self, command: Command) -> None:
         """Run a command from the palette, or put it into the prompt when it takes arguments."""
         if command.usage:
@@ -218,6 +248,8 @@ def run_app(engine: Engine, welcome: str = "") -> int:
         model=engine.model or engine.config.default_model or "",
         notices=(engine.config_message,) if engine.config_message else (),
         welcome=welcome,
+        user_file=engine.user_file,
+        asks_first=engine.asks_first,
         hide_keys=engine.hide_keys,
     )
     app = SmithApp(start)
@@ -225,6 +257,10 @@ def run_app(engine: Engine, welcome: str = "") -> int:
     _kill_running()
     if app.crash is not None:
         print(crash_sentence(app.crash), file=sys.stderr)
+    elif app.wants_tour:
+        from smith_tui.tour_command import run_tour
+
+        return run_tour(engine.arguments)
     return app.return_code or 0
 
 

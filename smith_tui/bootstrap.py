@@ -17,6 +17,7 @@ from smith_core.llm.host_process import HostProcess, start_host_process
 from smith_core.log import start_logging
 from smith_core.paths import cache_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables, secret_variables
+from smith_tui.first_start import is_first_start
 
 if TYPE_CHECKING:
     from smith_core.runtime import Runtime
@@ -31,6 +32,7 @@ class Engine:
         self.config_service = ConfigService(ConfigOptions(user_file=self.user_file, overrides=overrides))
         problem_text = render_problems((*problems, *self.config_service.loaded.problems))
         self.config_message = "\n".join(filter(None, (problem_text, start_logging())))
+        self.arguments = arguments
         self.model: str | None = arguments.model
         self._host: HostProcess | None = None
 
@@ -38,6 +40,11 @@ class Engine:
     def config(self) -> Config:
         """The configuration of this start."""
         return self.config_service.effective
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether the app begins with the setup screen: when that was asked for, or nothing names a model."""
+        return self.arguments.command == "setup" or is_first_start(self.config, self.model)
 
     def start_host(self) -> None:
         """Start the model host, which gets ready on its own."""

@@ -33,7 +33,7 @@ A line behind > is what a person types; {{folder}} is a sample project that is r
 
 def run_tour(arguments: argparse.Namespace) -> int:
     """Give the tour and return the exit status: 0 when every step went as it should."""
-    in_full_screen = has_terminal() and not arguments.plain
+    in_full_screen = has_terminal() and not getattr(arguments, "plain", False)
     try:
         with (
             sample_project() as folder,
@@ -54,10 +54,12 @@ def run_tour(arguments: argparse.Namespace) -> int:
 
 
 def _with_tour_settings(arguments: argparse.Namespace, url: str) -> argparse.Namespace:
-    """Return the arguments with the script in the place of any model; theme, keys and the like stay."""
+    """Return the arguments with the script in the place of any model; theme, keys and the like stay, and nothing is kept."""
     settings = (f"llm_config.api_url={url}", f"llm_config.api_key_env={KEY_VARIABLE}", "tool_step_budget=null")
     more_overrides = [*getattr(arguments, "more_overrides", ()), *settings]
-    return argparse.Namespace(**{**vars(arguments), "model": SCRIPTED_MODEL, "more_overrides": more_overrides})
+    return argparse.Namespace(
+        **{**vars(arguments), "model": SCRIPTED_MODEL, "more_overrides": more_overrides, "is_temporary": True}
+    )
 
 
 async def _print_steps(engine: Engine, folder: str) -> int:

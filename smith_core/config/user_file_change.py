@@ -76,13 +76,17 @@ def _write(target: Path, data: bytes, *, is_new: bool) -> None:
 
 
 def _without_nulls(merged: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Take out what the changes set to null."""
+    """Take out what the changes set to null, and the tables that this leaves empty."""
     kept: dict[str, Any] = {}
     for key, value in merged.items():
         change = changes.get(key)
         if key in changes and change is None:
             continue
-        kept[key] = _without_nulls(value, change) if isinstance(change, Mapping) else value
+        if isinstance(change, Mapping):
+            value = _without_nulls(value, change)
+            if not value:
+                continue
+        kept[key] = value
     return kept
 
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
-from smith_core.events import QuitRequested
+from smith_core.events import QuitRequested, SetupRequested
 from smith_core.roles import ROLES
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.presenter import Presenter
@@ -25,6 +25,7 @@ from smith_tui.widgets.tool_output import ToolOutputPane
 if TYPE_CHECKING:
     from smith_core.runtime import Runtime
     from smith_tui.app import AppStart, SmithApp
+    from smith_tui.screens.first_start import SetupResult
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
@@ -87,7 +88,8 @@ class ChatScreen(Screen[None]):
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
         self.set_focus(self.prompt)
-        self.call_after_refresh(lambda: self._start(self._look_around()))
+        if not start.asks_first:
+            self.call_after_refresh(lambda: self._start(self._look_around()))
 
     async def _look_around(self) -> None:
         """Learn branch and model, which may need the disk and the endpoint."""
@@ -102,6 +104,21 @@ class ChatScreen(Screen[None]):
             self.status.change(model=selected.model)
         except AgentFailure as caught:
             self.transcript.add_notice("info", caught.error.message)
+
+    def setup_over(self, result: "SetupResult | None") -> None:
+        """Go on with what the setup screen has brought."""
+        self.set_focus(self.prompt)
+        self._start(self._take_up(result))
+
+    async def _take_up(self, result: "SetupResult | None") -> None:
+        await self._look_around()
+        if result is None or result.kind != "saved":
+            self.transcript.add_notice("info", "/setup, or smith-tui setup, asks again which model to use.")
+            return
+        self.transcript.add_notice("info", result.message)
+        selected = self.runtime.session.model
+        if selected is not None and selected.model != result.model:
+            self.transcript.add_notice("warning", f"In this session {selected.model} stays (from {selected.source}).")
 
     # Turns
 
@@ -126,6 +143,8 @@ class ChatScreen(Screen[None]):
             self.presenter.show(event)
             if isinstance(event, QuitRequested):
                 self.app.exit(return_code=0)
+            elif isinstance(event, SetupRequested):
+                cast("SmithApp", self.app).open_setup()
 
     def _turn_over(self, turn: asyncio.Task[None]) -> None:
         self._turn = None

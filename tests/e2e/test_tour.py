@@ -68,6 +68,7 @@ def test_the_whole_tour_in_the_full_screen(place: Place, temporary: Path) -> Non
         terminal.type("\x06needle")
         terminal.wait_for(lambda text: "Find: needle" in text and "/" in text)
         terminal.type("\x1b[27u")
+        terminal.wait_for(lambda text: "Find:" not in text)
         terminal.type("write me a compiler\r")
         terminal.wait_for("I know only the steps")
         terminal.type("finish\r")

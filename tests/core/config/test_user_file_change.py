@@ -57,6 +57,12 @@ def test_null_takes_a_value_away_and_nothing_beside_it(tmp_path: Path) -> None:
     assert json.loads(file.path.read_text()) == {"llm_config": {"timeout": None}, "default_model": "m"}
 
 
+def test_a_table_that_loses_its_last_value_goes_too(tmp_path: Path) -> None:
+    file = file_in(tmp_path, '{"llm_config": {"api_url": "old"}, "ui": {}}')
+    change_user_file(file, {"llm_config": {"api_url": None, "api_key_env": None}})
+    assert json.loads(file.path.read_text()) == {"ui": {}}
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     real = tmp_path / "dotfiles" / "smith.json"
