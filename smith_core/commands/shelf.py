@@ -10,7 +10,8 @@ from smith_core.store.interface import ConversationMeta
 from smith_core.text import clean_text
 
 if TYPE_CHECKING:
-    from smith_core.store.search.results import SearchOrder, SearchPage
+    from smith_core.store.search.results import SearchOrder, SearchPage, SearchStatus
+    from smith_core.store.search.service import SearchService
 
 PREVIEWED_MESSAGES = 12
 
@@ -63,6 +64,14 @@ class Shelf:
 
     async def search(self, query: str, order: "SearchOrder" = "best", limit: int = 20, offset: int = 0) -> "SearchPage":
         """Return what is found, the best or the newest first; see `SearchService.search`."""
+        return await self._search.search(query, order, limit, offset)
+
+    async def search_status(self) -> "SearchStatus":
+        """Return how complete the index is."""
+        return await self._search.status()
+
+    @property
+    def _search(self) -> "SearchService":
         if self._session.search is None:
             raise failure("policy", "no_search", "there is no search index in this session")
-        return await self._session.search.search(query, order, limit, offset)
+        return self._session.search

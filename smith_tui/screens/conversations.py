@@ -282,6 +282,7 @@ class ConversationsScreen(Screen[Opening | None]):
         self._wait = self.set_timer(PREVIEW_WAIT_S, self._look_closer)
 
     def _look_closer(self) -> None:
+        self._wait = None
         conversation = self.chosen
         if conversation is None:
             self._previewed = ""

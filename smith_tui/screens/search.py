@@ -1,5 +1,6 @@
 """The search screen: what was ever said, found while the person types."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 0.04
 """How long the first key waits for others before a search begins."""
+INDEX_POLL_S = 0.5
 PAGE = 50
 MAX_RESULTS = 10_000 + PAGE
 """Most results that can be gone through: the engine's pages begin at the 10,000th at the latest."""
@@ -34,13 +36,15 @@ TALL_ROWS = 24
 """From this height on, a blank row stands between results."""
 
 FILTERS = 'role: project: tool: after:2026-01-31 "a phrase" -without'
+_BEHIND = "The search is still taking in what was said; more may be found in a moment."
 _IDLE = (
-    "Everything that was said in any conversation, tool results, notes and project memory can be found here.",
+    "Whatever was said can be found here: in conversations,",
+    "tool results, notes and project memory.",
     "",
-    "parse http              both words, also as parts: parseHTTPRequest",
-    '"connection refused"    the words as they stand together',
-    "role:user -draft        what you said, without that word",
-    "tool:bash timeout       what a tool was told or said",
+    "parse http           both words, as parts as well",
+    '"connection refused" the words as they stand together',
+    "role:user -draft     what you said, without that word",
+    "tool:bash timeout    what a tool was told or said",
     "after:2026-01-31 before:2026-03-01 kind:note",
 )
 
@@ -72,6 +76,7 @@ class SearchScreen(Screen[Opening | None]):
         self._passages: dict[int, Passage] = {}
         self._conversations: Mapping[str, StoredConversation] = {}
         self._page_load: Worker[None] | None = None
+        self._is_index_behind = False
         self._shown: tuple[str, Order] = ("", "best")
 
     @property
@@ -97,7 +102,7 @@ class SearchScreen(Screen[Opening | None]):
         self._input.load(self._first_query, select=True)
         self.set_focus(self._input)
         self.run_worker(self._learn_titles(), group="titles")
-        self._ask()
+        self.run_worker(self._follow_index(), group="index")
 
     def on_resize(self, event: events.Resize) -> None:
         """Leave the blank rows out where there is little room."""
@@ -137,7 +142,25 @@ class SearchScreen(Screen[Opening | None]):
 
     # Asking
 
-    def _ask(self) -> None:
+    async def _follow_index(self) -> None:
+        """Ask, and ask again whenever the index has taken in more, until it has everything."""
+        known = -1
+        while True:
+            try:
+                state = await self._source.search_status()
+            except AgentFailure:
+                self._ask()  # The answer says what is wrong.
+                return
+            self._is_index_behind = state.is_working or state.lag_bytes > 0
+            if state.indexed != known:
+                known = state.indexed
+                self._ask(keep=True)
+            if not self._is_index_behind:
+                return
+            await asyncio.sleep(INDEX_POLL_S)
+
+    def _ask(self, *, keep: bool = False) -> None:
+        """Search for what is typed; keep: stay on the chosen row."""
         if self._wait is not None:
             self._wait.stop()
             self._wait = None
@@ -145,9 +168,10 @@ class SearchScreen(Screen[Opening | None]):
             self._page_load.cancel()
             self._page_load = None
         # An exclusive worker cancels the one before, so that no late answer takes the place of a newer one.
-        self.run_worker(self._search(self.query_text, self._order), group="search", exclusive=True)
+        row = max(0, self._list.selected) if keep else 0
+        self.run_worker(self._search(self.query_text, self._order, row), group="search", exclusive=True)
 
-    async def _search(self, query: str, order: Order) -> None:
+    async def _search(self, query: str, order: Order, row: int) -> None:
         if not query.strip():
             self._passages = {}
             self._input.show_info(_order_name(order))
@@ -169,9 +193,9 @@ class SearchScreen(Screen[Opening | None]):
         self._input.show_info(
             f"{found} · {milliseconds:.0f} ms · {_order_name(order)}", f"{found} · {_order_name(order)}", found
         )
-        self._say(_note_of(page))
+        self._say(_note_of(page) or (_BEHIND if self._is_index_behind else ""))
         nothing = self._lines("Nothing was found; fewer or shorter words find more.")
-        self._list.show_items(min(page.total, MAX_RESULTS), message=nothing)
+        self._list.show_items(min(page.total, MAX_RESULTS), row, message=nothing)
 
     @on(ResultList.Viewed)
     def _viewed(self) -> None:

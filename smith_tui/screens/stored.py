@@ -76,11 +76,26 @@ class Catalogue(Protocol):
         ...
 
 
+class IndexState(Protocol):
+    """How complete the index is: documents in it, bytes that it has not taken in, and whether it is about to."""
+
+    @property
+    def indexed(self) -> int: ...  # noqa: D102
+    @property
+    def lag_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def is_working(self) -> bool: ...  # noqa: D102
+
+
 class Searcher(Catalogue, Protocol):
     """What the search screen needs."""
 
     async def search(self, query: str, order: Order, limit: int, offset: int) -> Passages:
         """Return up to `limit` passages from number `offset` on; pages begin at the 10,000th at the latest."""
+        ...
+
+    async def search_status(self) -> IndexState:
+        """Return how complete the index is."""
         ...
 
 

@@ -39,6 +39,12 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     notice: AgentError | None = None
 
 
+class IndexState(msgspec.Struct, frozen=True, kw_only=True):
+    indexed: int = 1
+    lag_bytes: int = 0
+    is_working: bool = False
+
+
 class Archive:
     """Answers searches with passages made up on the spot; `gates[query]` holds the answer back until it is set."""
 
@@ -51,6 +57,7 @@ class Archive:
         self.problems: tuple[str, ...] = ()
         self.notice: AgentError | None = None
         self.is_broken = False
+        self.states = [IndexState()]
 
     async def list_conversations(self) -> Sequence[Conversation]:
         return self.conversations
@@ -66,6 +73,9 @@ class Archive:
         numbers = range(offset, min(offset + limit, self.total))
         hits = tuple(self.hits[number] if self.hits else self._made_up(number, query) for number in numbers)
         return Page(hits=hits, total=self.total, problems=self.problems, notice=self.notice)
+
+    async def search_status(self) -> IndexState:
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
 
     @staticmethod
     def _made_up(number: int, query: str) -> Hit:

@@ -18,7 +18,7 @@ from smith_tui.transcript.ink import make_ink
 from smith_tui.widgets.input_line import InputLine
 from smith_tui.widgets.result_list import Frame, ResultList
 from tests.support.screen_app import ScreenApp
-from tests.support.shelf import NOW, Archive, Conversation, Hit
+from tests.support.shelf import NOW, Archive, Conversation, Hit, IndexState
 from tests.support.widget_app import MARKUP, ODD_WIDTHS, assert_exact_width, lines_of
 
 INK = make_ink(DARK, "green")
@@ -53,7 +53,7 @@ async def test_results_come_while_somebody_types() -> None:
     archive = Archive(total=3)
     app, screen = opened(archive)
     async with app.run_test(size=(80, 24)) as pilot:
-        assert "Everything that was said" in rows(screen)[1]
+        assert "Whatever was said" in rows(screen)[1]
         await pilot.press(*"http")
         await until(pilot, lambda: "passage 0 of http" in "\n".join(rows(screen)))
         assert "3 results · 0 ms · best first" in head(screen)
@@ -172,6 +172,19 @@ async def test_what_is_wrong_is_told_calmly() -> None:
         await pilot.press("z")
         await until(pilot, lambda: "Nothing was found" in "\n".join(rows(screen)))
         assert note(screen) == FILTERS
+
+
+async def test_more_is_found_as_the_index_takes_it_in() -> None:
+    archive = Archive(total=0)
+    archive.states = [IndexState(indexed=0, lag_bytes=9), IndexState(indexed=0, is_working=True), IndexState(indexed=2)]
+    app, screen = opened(archive, "x")
+    async with app.run_test(size=(100, 24)) as pilot:
+        await until(pilot, lambda: "no result" in head(screen))
+        assert "still taking in" in note(screen)
+        archive.total = 2
+        await until(pilot, lambda: "2 results" in head(screen))
+        assert note(screen) == FILTERS
+        assert len(archive.asked) == 2
 
 
 async def test_titles_stand_with_the_results_as_soon_as_they_are_known() -> None:
