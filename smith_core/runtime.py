@@ -166,14 +166,13 @@ class Runtime:
         """
         return self._report(self._ensure_open)
 
-    def open_conversation(self, conversation_id: str, at: int = 0) -> AsyncIterator[AnyEvent]:
+    def open_conversation(self, conversation_id: str, at: int | None = None) -> AsyncIterator[AnyEvent]:
         """Go on with a stored conversation, shown from its end or at message number `at`, and yield its events."""
 
         async def work(emit: Emit) -> None:
             await self._ensure_open(emit)
             self.session.require_idle("another conversation")
-            if not await open_conversation(self.session, emit, conversation_id, at=at) and not self.session.offered:
-                raise failure("policy", "no_conversation", "that conversation is not there any more; /list shows all")
+            await open_conversation(self.session, emit, conversation_id, at=at or 0)
 
         return self._report(work)
 

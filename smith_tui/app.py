@@ -27,6 +27,7 @@ from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.palette import SlashCommands
 from smith_tui.paste_parser import use_paste_parser
+from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.theme import THEMES, textual_theme
 
@@ -78,6 +79,7 @@ class SmithApp(App[None], inherit_bindings=False):
         self._last_cancel = 0.0
         self._signalled = False
         self.crash: Exception | None = None
+        self.unsaved = ""
         self.wants_tour = False
         for theme in THEMES.values():
             for role in ROLES.values():
@@ -97,6 +99,7 @@ class SmithApp(App[None], inherit_bindings=False):
     def runtime(self) -> "Runtime":
         """The engine, opened on first use, which is behind the first frame."""
         runtime = self.start.open_runtime()
+        runtime.session.has_screen = True
         runtime.services.ui.on_event(self._session_changed)
         return runtime
 
@@ -127,6 +130,7 @@ class SmithApp(App[None], inherit_bindings=False):
         """End what still runs."""
         if "runtime" in self.__dict__:
             await self.runtime.stop_session("quit")
+            self.unsaved = self.runtime.unsaved_sentence()
 
     # Signals and crashes
 
@@ -255,6 +259,8 @@ def run_app(engine: Engine, welcome: str = "") -> int:
     app = SmithApp(start)
     app.run()
     _kill_running()
+    if app.unsaved:
+        print(literal(app.unsaved), file=sys.stderr)
     if app.crash is not None:
         print(crash_sentence(app.crash), file=sys.stderr)
     elif app.wants_tour:

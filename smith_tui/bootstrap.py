@@ -14,13 +14,17 @@ from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
 from smith_core.errors import AgentFailure
 from smith_core.llm.host_process import HostProcess, start_host_process
-from smith_core.log import start_logging
-from smith_core.paths import cache_dir, ensure_private_dir
+from smith_core.log import LOGGER, start_logging
+from smith_core.paths import cache_dir, data_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables, secret_variables
 from smith_tui.first_start import is_first_start
 
 if TYPE_CHECKING:
+    from smith_core.commands.opening import Wish
     from smith_core.runtime import Runtime
+
+APP_COMMANDS = (None, "setup")
+"""The subcommands that open the app."""
 
 
 class Engine:
@@ -35,6 +39,9 @@ class Engine:
         self.arguments = arguments
         self.model: str | None = arguments.model
         self._host: HostProcess | None = None
+        self._cwd = Path.cwd()
+        self._is_temporary: bool = getattr(arguments, "is_temporary", False)
+        self._wish = _wish(arguments)
 
     @property
     def config(self) -> Config:
@@ -55,16 +62,38 @@ class Engine:
         from smith_core.embedded.local_models import LocalModels
         from smith_core.llm.client import HostClient
         from smith_core.model import ModelChoice, ModelService
-        from smith_core.runtime import Runtime, compose_services
+        from smith_core.runtime import ResumeWish, Runtime, compose_services, open_search, open_store
 
         if self._host is None:
             self.start_host()
         assert self._host is not None
-        services = compose_services(self.config_service, {"model": ModelService(HostClient(self._host), LocalModels())})
+        handles: dict[str, object] = {"model": ModelService(HostClient(self._host), LocalModels())}
+        folder = self.store_folder
+        if folder is not None:
+            handles["persistence"] = open_store(folder, self._cwd)
+        services = compose_services(self.config_service, handles)
         self.config_service.keep_overrides_in(services.persistence)
-        runtime = Runtime(services, spill_dir=_new_spill_dir(), choice=ModelChoice(model=self.model))
+        runtime = Runtime(
+            services,
+            cwd=self._cwd,
+            spill_dir=_new_spill_dir(),
+            choice=ModelChoice(model=self.model),
+            wish=ResumeWish(*self._wish),
+            search=None if folder is None else open_search(folder),
+        )
         runtime.start_session()
         return runtime
+
+    @property
+    def store_folder(self) -> Path | None:
+        """Where conversations are kept; None for a session that keeps nothing, or without a home folder."""
+        if self._is_temporary:
+            return None
+        try:
+            return data_dir()
+        except AgentFailure as caught:
+            LOGGER.warning("nothing is kept: %s", caught.error.message)
+            return None
 
     def hide_keys(self) -> None:
         """Take our keys out of what child processes could read of this one."""
@@ -74,6 +103,16 @@ class Engine:
 def open_engine(arguments: argparse.Namespace) -> Engine:
     """Read the configuration; nothing is started yet."""
     return Engine(arguments)
+
+
+def _wish(arguments: argparse.Namespace) -> tuple["Wish", str]:
+    """Return what the start goes on with, as the fields of ResumeWish: the app alone goes on with something."""
+    target: str | None = getattr(arguments, "resume", None)
+    if target is not None:
+        return ("named", target) if target.strip() else ("pick", "")
+    is_app = getattr(arguments, "command", None) in APP_COMMANDS
+    is_new = getattr(arguments, "new", False) or getattr(arguments, "is_temporary", False)
+    return ("last", "") if is_app and not is_new else ("new", "")
 
 
 def _ephemeral(arguments: argparse.Namespace) -> tuple[dict[str, object], list[Problem]]:

@@ -31,7 +31,10 @@ exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
     _end_quietly_on_interrupt()
-    arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    parser = _parser()
+    arguments = parser.parse_args(sys.argv[1:] if argv is None else argv)
+    if arguments.command is not None and (arguments.new or arguments.resume is not None):
+        parser.error(f"--new and --resume are for the app; smith-tui {arguments.command} takes neither")
     if not _has_working_folder():
         print(
             "the folder that you are in cannot be found any more; cd to another one, and start again", file=sys.stderr
@@ -49,6 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from smith_tui.model_command import run_model
 
         return run_model(arguments)
+    if arguments.command == "store":
+        from smith_tui.store_command import run_store
+
+        return run_store(arguments)
     if arguments.command == "tour":
         from smith_tui.tour_command import run_tour
 
@@ -124,6 +131,7 @@ class _Version(argparse.Action):
 
 def _parser() -> argparse.ArgumentParser:
     from smith_tui.model_command import add_model_parser
+    from smith_tui.store_command import add_store_parser
 
     common = argparse.ArgumentParser(add_help=False)
     group = common.add_argument_group("settings for this start")
@@ -142,8 +150,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common],
     )
+    _add_beginnings(parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
-    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,doctor}")
+    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,doctor}")
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",
@@ -167,10 +176,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     tour.add_argument("--plain", action="store_true", help="print all steps instead of opening the screen")
     add_model_parser(commands)
+    add_store_parser(commands)
     commands.add_parser(
         "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
     )
     return parser
+
+
+def _add_beginnings(parser: argparse.ArgumentParser) -> None:
+    beginning = parser.add_mutually_exclusive_group()
+    beginning.add_argument("--new", action="store_true", help="begin a new conversation instead of the last one")
+    beginning.add_argument(
+        "--resume",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="go on with that conversation, named by its id or title; without ID, choose one",
+    )
 
 
 def _suppressed(common: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -5,9 +5,9 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -47,6 +47,8 @@ async def _report(engine: Engine) -> int:
     healthy = True
     try:
         for finding in (*_machine(), *_settings(engine), *_programs()):
+            healthy &= _show(finding)
+        async for finding in _store(engine, runtime):
             healthy &= _show(finding)
         async for finding in _models(engine, runtime):
             healthy &= _show(finding)
@@ -90,9 +92,42 @@ def _settings(engine: Engine) -> Iterator[Finding]:
     else:
         there = "read" if path.exists() else "not there, defaults are used"
         yield Finding(subject="settings", state="ok", text=f"{path} ({there})")
-    yield Finding(
-        subject="store", state="note", text="conversations last as long as the program; nothing is saved to disk yet"
-    )
+
+
+async def _store(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
+    folder = engine.store_folder
+    try:
+        listed = await runtime.shelf.list_conversations()
+    except AgentFailure as caught:
+        yield Finding(subject="store", state="note", text=f"nothing is saved: {caught.error.message}")
+        return
+    notices = [notice.text for notice in runtime.services.persistence.take_notices()]
+    if folder is None:
+        yield Finding(subject="store", state="note", text="there is no home folder; conversations end with the program")
+        return
+    text = f"{folder}: {len(listed)} conversation{'s' * (len(listed) != 1)}, {_in_bytes(_size_of(listed))}"
+    state: State = "note" if notices or not os.access(folder, os.W_OK) else "ok"
+    if not os.access(folder, os.W_OK):
+        notices.append("the folder cannot be written; nothing is saved until it can be")
+    yield Finding(subject="store", state=state, text="\n".join([text, *notices]))
+    yield await _index(runtime)
+
+
+async def _index(runtime: Runtime) -> Finding:
+    assert runtime.session.search is not None
+    status = await runtime.session.search.status()
+    if status.notice is not None:
+        return Finding(subject="index", state="note", text=status.notice.message)
+    behind = f", {_in_bytes(status.lag_bytes)} of conversations not read yet" if status.lag_bytes else ""
+    return Finding(subject="index", state="ok", text=f"{status.indexed} messages and notes can be searched{behind}")
+
+
+def _size_of(listed: Iterable[Any]) -> int:
+    return sum(meta.size_bytes for meta in listed)
+
+
+def _in_bytes(count: int) -> str:
+    return f"{count:,} bytes".replace(",", " ")
 
 
 def _programs() -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from smith_core.events import (
 )
 from smith_core.frozen import encode_hook
 from smith_core.messages import TurnResult
+from smith_core.process import kill_all_running
 from smith_core.runtime import Runtime
 from smith_core.text import REPLACEMENT, shorten
 from smith_tui.bootstrap import Engine, open_engine
@@ -82,11 +83,16 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
         # A task is never a slash command, whatever it begins with.
         async for event in runtime.process_raw_input(task if not task.startswith("/") else f" {task}"):
             report(event)
+            if received:
+                # It may have come before there was a turn to cancel.
+                runtime.cancel()
             if isinstance(event, TurnEnded):
                 result = event.result
             error_shown |= isinstance(event, Notice) and event.level == "error"
     finally:
         await runtime.stop_session("finished")
+        if unsaved := runtime.unsaved_sentence():
+            _say(unsaved)
     if received:
         return 128 + received[0] if received[0] != signal.SIGINT else EXIT_CANCELLED
     if result is None:
@@ -105,6 +111,9 @@ def cancel_on_signals(runtime: Runtime) -> list[int]:
 
     def on_signal(number: int) -> None:
         received.append(number)
+        if len(received) > 1:
+            kill_all_running()
+            os._exit(128 + number)
         runtime.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -4,12 +4,15 @@ from smith_core.ansi import clean_output
 from smith_core.events import (
     AnyEvent,
     CommandOutput,
+    ConversationLoaded,
     MessageAdded,
+    MessagesFollowed,
     Notice,
     OutputDiscarded,
     ReasoningDelta,
     RequestStarted,
     RetryWaiting,
+    SaveStateChanged,
     SessionChanged,
     TextDelta,
     ToolCallProgress,
@@ -44,7 +47,7 @@ class Presenter:
         self._role = "direct"
         self._output_tails: dict[str, bytes] = {}
 
-    def show(self, event: AnyEvent) -> None:  # noqa: C901, PLR0912 - one flat case for each event
+    def show(self, event: AnyEvent) -> None:  # noqa: C901, PLR0912, PLR0915 - one flat case for each event
         """Show one event."""
         match event:
             case TextDelta(text=text):
@@ -79,8 +82,16 @@ class Presenter:
                 self.transcript.add_notice(level, text)
             case CommandOutput(text=text):
                 self.transcript.add_plain(text)
+            case SaveStateChanged(problem=problem):
+                self.status.change(is_unsaved=bool(problem))
             case SessionChanged(role=role, model=model, cleared=cleared):
                 self._session_changed(role, model, cleared)
+            case ConversationLoaded(messages=messages):
+                self._streaming = False
+                self.transcript.load(messages)
+                self.output.clear()
+            case MessagesFollowed(messages=messages):
+                self.transcript.add_messages(messages)
             case TurnStarted(role=role, text=text):
                 self._role = role
                 self.status.start_turn()

@@ -61,7 +61,7 @@ async def open_conversation(
 ) -> bool:
     """Go on with a stored conversation and show it, from its end or at message number `at`; say whether it was opened.
 
-    One that another process has is offered instead. Raises AgentFailure when it cannot be read.
+    One that another process has is offered instead. Raises AgentFailure when it is not there or cannot be read.
     """
     persistence = session.services.persistence
     try:
@@ -77,6 +77,8 @@ async def open_conversation(
     meta = await persistence.describe(conversation_id)
     if not tail and (not may_be_empty or meta is None):
         await persistence.hold(session.services.conversation.conversation_id)
+        if may_be_empty:
+            raise failure("policy", "no_conversation", "that conversation is not there any more; /list shows all")
         return False
     title = meta.title if meta else ""
     if len(tail) == TAIL_MESSAGES:

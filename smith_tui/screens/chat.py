@@ -1,8 +1,10 @@
 """The main screen: transcript, tool output, prompt, status bar and key hints, and the turn that runs on it."""
 
 import asyncio
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Coroutine, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
@@ -10,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
-from smith_core.events import QuitRequested, SetupRequested
+from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested
 from smith_core.roles import ROLES
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.presenter import Presenter
@@ -23,9 +25,12 @@ from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.tool_output import ToolOutputPane
 
 if TYPE_CHECKING:
+    from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
     from smith_tui.app import AppStart, SmithApp
     from smith_tui.screens.first_start import SetupResult
+    from smith_tui.screens.search import SearchScreen
+    from smith_tui.screens.stored import Opening
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
@@ -50,6 +55,7 @@ class ChatScreen(Screen[None]):
         self._turn: asyncio.Task[None] | None = None
         self._hits: list[Hit] = []
         self._hit = 0
+        self._last_search = ""
 
     @property
     def runtime(self) -> "Runtime":
@@ -92,10 +98,12 @@ class ChatScreen(Screen[None]):
             self.call_after_refresh(lambda: self._start(self._look_around()))
 
     async def _look_around(self) -> None:
-        """Learn branch and model, which may need the disk and the endpoint."""
+        """Go on with the conversation of the last time, and learn branch and model, which needs disk and endpoint."""
         from smith_core.errors import AgentFailure
         from smith_core.model import ModelChoice
 
+        async for event in self.runtime.open():
+            self._show(event)
         session = self.runtime.session
         scope = await session.recompute_turn_scope()
         self.status.change(branch=scope.project.branch)
@@ -128,10 +136,11 @@ class ChatScreen(Screen[None]):
 
     def submit(self, text: str) -> None:
         """Run a prompt or a command; a prompt waits while another one runs."""
-        self.transcript.follow()
         if text.startswith("/"):
             self._start(self._run(text))
-        elif self._turn is not None:
+            return
+        self.transcript.follow()
+        if self._turn is not None:
             self._waiting.append(text)
             self.transcript.add_notice("info", f"queued behind the running turn: {text}")
         else:
@@ -139,12 +148,79 @@ class ChatScreen(Screen[None]):
             self._turn.add_done_callback(self._turn_over)
 
     async def _run(self, line: str) -> None:
+        is_first = line.startswith("/")
         async for event in self.runtime.process_raw_input(line):
-            self.presenter.show(event)
-            if isinstance(event, QuitRequested):
+            # Who comes back from a screen without having chosen finds the transcript where it was.
+            if is_first and not isinstance(event, PickerRequested):
+                self.transcript.follow()
+            is_first = False
+            self._show(event)
+
+    def _show(self, event: "AnyEvent", found: str = "") -> None:
+        """Show an event, or open what it asks for; found: what to mark in a conversation that is loaded."""
+        if not self.is_attached:
+            return  # the app is ending, and the turn with it
+        self.presenter.show(event)
+        match event:
+            case QuitRequested():
                 self.app.exit(return_code=0)
-            elif isinstance(event, SetupRequested):
+            case SetupRequested():
                 cast("SmithApp", self.app).open_setup()
+            case PickerRequested():
+                self._open_picker(event)
+            case ConversationLoaded():
+                # What is wrong with the settings stays visible.
+                for notice in self._notices:
+                    self.transcript.add_notice("warning", notice)
+                self._go_to(event, found)
+
+    # Stored conversations
+
+    def _open_picker(self, request: PickerRequested) -> None:
+        from smith_tui.screens.conversations import ConversationsScreen
+        from smith_tui.screens.look import Look
+        from smith_tui.screens.search import SearchScreen
+
+        role = self.runtime.session.active_role
+        theme = THEMES[self.runtime.services.config.effective.ui.theme]
+        look = Look(theme=theme, palette=ROLES[role].palette, actions=self._actions)
+        if request.kind == "search":
+            search = SearchScreen(self.runtime.shelf, request.query or self._last_search, look=look)
+            self.app.push_screen(search, partial(self._search_over, search))
+        else:
+            current = self.runtime.services.conversation.conversation_id
+            picker = ConversationsScreen(self.runtime.shelf, request.query, current=current, role=role, look=look)
+            self.app.push_screen(picker, self._open_stored)
+
+    def _search_over(self, search: "SearchScreen", opening: "Opening | None") -> None:
+        # The next search begins with this one, so that a person can go on to the next result.
+        self._last_search = search.query_text
+        self._open_stored(opening)
+
+    def _open_stored(self, opening: "Opening | None") -> None:
+        if opening is not None and opening.conversation_id:
+            self._start(self._load(opening))
+        elif opening is not None:
+            self.submit("/new")
+
+    async def _load(self, opening: "Opening") -> None:
+        async for event in self.runtime.open_conversation(opening.conversation_id, opening.sequence):
+            self._show(event, opening.found)
+
+    def _go_to(self, loaded: ConversationLoaded, found: str) -> None:
+        """Show the message that a conversation was opened for, with what was found in it marked."""
+        from smith_tui.screens.passages import go_to_message
+
+        marked = None
+        index = bisect_left(loaded.sequences, loaded.shown_sequence)
+        if loaded.shown_sequence and index < len(loaded.messages):
+            marked = go_to_message(self.transcript, loaded.messages, index, found)
+        if marked is None:
+            self.find_bar.close()
+        else:
+            self.find_bar.show_search(marked.text)
+            self._hits = marked.hits
+            self._show_hit(marked.number)
 
     def _turn_over(self, turn: asyncio.Task[None]) -> None:
         self._turn = None

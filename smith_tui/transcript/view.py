@@ -139,6 +139,14 @@ class Transcript(DocumentView):
         self.document.extend(blocks_of(messages, self._palette))
         self.follow()
 
+    def add_messages(self, messages: Sequence[Message]) -> None:
+        """Show more messages of a stored conversation."""
+        from smith_tui.transcript.history import blocks_of
+
+        self._write_pending()
+        self.document.extend(blocks_of(messages, self._palette))
+        self._schedule()
+
     def clear(self) -> None:
         """Take everything away."""
         self._reset()

@@ -36,6 +36,7 @@ class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     context_percent: float | None = None
     folder: str = ""
     branch: str = ""
+    is_unsaved: bool = False
 
 
 def compose(state: StatusState, now: float, width: int, *, frame: int | None = None) -> list[Piece]:
@@ -68,6 +69,8 @@ def _left(state: StatusState, now: float, frame: int | None) -> list[_Part]:
     parts: list[_Part] = [(1, (mark, *alias))]
     if state.model:
         parts.append((4, ((cut_to(literal(label_of(state.model).short), _MODEL_CELLS), "text"),)))
+    if state.is_unsaved:
+        parts.append((2, (("not saved", "error"),)))
     return [*parts, (2, (words,))]
 
 
