@@ -5,6 +5,7 @@ import json
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
@@ -142,6 +143,30 @@ def test_a_signal_cancels_and_leaves_no_process(place: Place, number: signal.Sig
         assert process.wait(20) == status
     assert '"stop_reason":"cancelled"' in rest
     assert not is_alive(pid)
+
+
+def test_a_second_signal_ends_it_at_once(place: Place) -> None:
+    program = """
+import asyncio, os, signal
+from smith_tui.headless import cancel_on_signals
+
+class Stuck:
+    def cancel(self):
+        print("cancelled", flush=True)
+
+async def main():
+    cancel_on_signals(Stuck())
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=place.environ, capture_output=True, text=True, timeout=20
+    )
+    assert (done.returncode, done.stdout) == (143, "cancelled\n")
 
 
 def test_a_refused_key_is_named_and_never_shown(place: Place) -> None:
