@@ -91,6 +91,8 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
             error_shown |= isinstance(event, Notice) and event.level == "error"
     finally:
         await runtime.stop_session("finished")
+        if unsaved := runtime.unsaved_sentence():
+            _say(unsaved)
     if received:
         return 128 + received[0] if received[0] != signal.SIGINT else EXIT_CANCELLED
     if result is None:
