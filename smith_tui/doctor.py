@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from smith_core.embedded.label import label_of
+from smith_core.endpoints import SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
@@ -156,6 +157,7 @@ async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
         runtime.services.model.endpoint(config, chosen.model)
     except AgentFailure as caught:
         yield Finding(subject="model", state="problem", text=caught.error.message)
+        yield Finding(subject="tour", state="note", text=f"smith-tui tour needs no model ({SCRIPTED_MODEL})")
         return
     text = f"{chosen.model} (from {chosen.source}, {chosen.context_window} tokens)"
     yield Finding(subject="model", state="ok", text="\n".join(filter(None, (text, label_of(chosen.model).notice))))

@@ -105,6 +105,15 @@ def test_neither_settings_nor_keys_of_the_persons_get_into_the_tour(place: Place
     assert (folder / "config.json").read_text() == settings
 
 
+def test_doctor_names_the_script_for_what_it_is_and_never_as_a_model(place: Place) -> None:
+    done = subprocess.run(
+        [SMITH, "doctor"], cwd=place.project, env=place.environ, capture_output=True, text=True, timeout=60
+    )
+    (line,) = [line for line in done.stdout.splitlines() if LABEL in line]
+    assert line.split()[:2] == ["·", "tour"]
+    assert "no model is configured" in done.stdout
+
+
 def test_a_signal_stops_the_tour_and_clears_up(place: Place, temporary: Path) -> None:
     process = subprocess.Popen(
         [SMITH, "tour"], cwd=place.project, env=place.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
