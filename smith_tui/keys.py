@@ -63,17 +63,19 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("find_next", ("enter", "down"), "next", "Go to the next match", 2, "find"),
     KeyAction("find_previous", ("shift+enter", "up"), "previous", "Go to the match before", 3, "find", "Up"),
     KeyAction("find_close", ("escape",), "close", "Leave the search", 2, "find"),
-    KeyAction("search_open", ("enter",), "open", "Open the conversation at the result", 2, "search"),
-    KeyAction("search_order", ("tab",), "best/newest", "Show the best or the newest results first", 3, "search"),
-    KeyAction("search_close", ("escape",), "back", "Leave the search of all conversations", 2, "search"),
-    KeyAction("list_open", ("enter",), "load", "Load the conversation", 2, "conversations"),
-    KeyAction("list_filter", ("slash",), "filter", "Filter conversations by title and folder", 3, "conversations"),
-    KeyAction("list_new", ("n",), "new", "Begin a new conversation", 5, "conversations"),
-    KeyAction("list_title", ("t",), "title", "Give the conversation another title", 5, "conversations"),
-    KeyAction("list_fork", ("f",), "fork", "Copy the conversation", 5, "conversations"),
-    KeyAction("list_delete", ("d", "delete"), "delete", "Delete the conversation", 4, "conversations"),
-    KeyAction("list_undo", ("u",), "undo", "Take the last deletion back", 4, "conversations"),
-    KeyAction("list_close", ("escape",), "back", "Leave the list of conversations", 2, "conversations"),
+    KeyAction("search_open", ("enter",), "open", "Search: open the conversation at the result", 2, "search"),
+    KeyAction(
+        "search_order", ("tab",), "best/newest", "Search: show the best or the newest results first", 3, "search"
+    ),
+    KeyAction("search_close", ("escape",), "back", "Search: go back to the conversation", 2, "search"),
+    KeyAction("list_open", ("enter",), "load", "List: load the conversation", 2, "conversations"),
+    KeyAction("list_filter", ("slash",), "filter", "List: filter by title and folder", 3, "conversations"),
+    KeyAction("list_new", ("n",), "new", "List: begin a new conversation", 5, "conversations"),
+    KeyAction("list_title", ("t",), "title", "List: give the conversation another title", 5, "conversations"),
+    KeyAction("list_fork", ("f",), "fork", "List: copy the conversation", 5, "conversations"),
+    KeyAction("list_delete", ("d", "delete"), "delete", "List: delete the conversation", 4, "conversations"),
+    KeyAction("list_undo", ("u",), "undo", "List: take the last deletion back", 4, "conversations"),
+    KeyAction("list_close", ("escape",), "back", "List: go back to the conversation", 2, "conversations"),
 )
 
 _EVERYWHERE: tuple[Scope, ...] = ("always", "children")

@@ -51,7 +51,8 @@ def blocks_of_message(messages: Sequence[Message], index: int) -> range:
             if message.tool_call_id in calls:
                 owner, position = number, calls.index(message.tool_call_id) - len(calls)
                 break
-    start, end = (len(blocks_of(messages[:stop], "green")) for stop in (owner, owner + 1))
+    start = len(blocks_of(messages[:owner], "green"))
+    end = start + len(blocks_of(messages[owner : owner + 1], "green"))
     return range(end + position, end + position + 1) if owner != index else range(start, end)
 
 
