@@ -1,9 +1,7 @@
 """Where models can be had: the common providers as a table, and the servers that listen on this machine."""
 
-import http.client
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
@@ -11,6 +9,10 @@ from smith_core.text import clean_text
 
 SCRIPTED_MODEL = "scripted demo, no language model"
 """The model id of the tour, which is no model; it stands wherever a model is named."""
+
+EMBEDDED_PREFIX = "embedded:"
+FILE_PREFIX = "file:"
+"""What the ids of models begin with that this machine runs itself, by name or from a weights file."""
 
 PROBE_TIMEOUT_S = 0.3
 """How long a server on this machine may take to list its models."""
@@ -134,16 +136,20 @@ def detect_local_endpoints(
 
     Blocks for about `timeout_s`, so call it in a thread.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_workers=max(1, len(servers))) as pool:
         found = pool.map(lambda server: _probe(server, timeout_s), servers)
     return tuple(endpoint for endpoint in found if endpoint is not None)
 
 
 def _probe(server: LocalServer, timeout_s: float) -> LocalEndpoint | None:
+    from http.client import HTTPException
+
     address = f"http://127.0.0.1:{server.port}/v1"
     try:
         status, body = _get(server.port, "/v1/models", timeout_s)
-    except (OSError, http.client.HTTPException):
+    except (OSError, HTTPException):
         return None
     if status in (401, 403):
         return LocalEndpoint(program=server.program, api_url=address, needs_key=True)
@@ -163,8 +169,10 @@ def _probe(server: LocalServer, timeout_s: float) -> LocalEndpoint | None:
 
 def _get(port: int, path: str, timeout_s: float) -> tuple[int, bytes]:
     """Return status and body; OSError when they have not all come within the time, or are too long."""
+    from http.client import HTTPConnection
+
     deadline = time.monotonic() + timeout_s
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
+    connection = HTTPConnection("127.0.0.1", port, timeout=timeout_s)
     try:
         connection.request("GET", path, headers={"accept": "application/json"})
         response = connection.getresponse()

@@ -5,8 +5,7 @@ from pathlib import PurePath
 import msgspec
 
 from smith_core.embedded.catalog import EmbeddedModel, find_model
-from smith_core.embedded.local_models import EMBEDDED_PREFIX, FILE_PREFIX
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX, SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
 
 CONNECT_LINES: tuple[str, ...] = (

@@ -1,4 +1,4 @@
-"""The first start in a real terminal: nothing is configured, and a few keys later a model works; nobody is asked twice."""
+"""The first start in a real terminal: a few keys after nothing was configured a model works; nobody is asked twice."""
 
 import json
 import stat
