@@ -54,7 +54,7 @@ def run_tour(arguments: argparse.Namespace) -> int:
 
 
 def _with_tour_settings(arguments: argparse.Namespace, url: str) -> argparse.Namespace:
-    """Return the arguments with the script in the place of any model; theme, keys and the like stay, and nothing is kept."""
+    """Return the arguments with the script in the place of any model, and nothing kept; theme, keys and such stay."""
     settings = (f"llm_config.api_url={url}", f"llm_config.api_key_env={KEY_VARIABLE}", "tool_step_budget=null")
     more_overrides = [*getattr(arguments, "more_overrides", ()), *settings]
     return argparse.Namespace(

@@ -30,7 +30,7 @@ def test_a_new_file_is_private_and_so_is_its_folder(tmp_path: Path) -> None:
     assert json.loads(file.path.read_text()) == CHANGES
     assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
-    assert os.listdir(file.path.parent) == ["config.json"]
+    assert [entry.name for entry in file.path.parent.iterdir()] == ["config.json"]
 
 
 def test_the_folder_of_a_named_file_keeps_its_mode(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_file_that_is_not_understood_is_never_overwritten(tmp_path: Path, text
     assert file.path.read_text() == text
     assert '"default_model": "m"' in caught.value.error.message
     assert "by hand" in caught.value.error.message
-    assert os.listdir(tmp_path) == ["config.json"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["config.json"]
 
 
 def test_bytes_that_are_no_text_are_left_alone(tmp_path: Path) -> None:
