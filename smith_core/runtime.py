@@ -16,7 +16,7 @@ from smith_core.config.schema import Config
 from smith_core.config.service import ConfigService
 from smith_core.conversation import Conversation
 from smith_core.dispatch.service import DispatchService
-from smith_core.errors import AgentFailure, failure, normalize
+from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Emit, Notice
 from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
@@ -214,16 +214,22 @@ class Runtime:
 
     async def _open(self, emit: Emit) -> None:
         session = self.session
+        problem: AgentError | None = None
         try:
             await self._use_stored_settings(emit)
         except AgentFailure as caught:
-            session.saver.report(caught.error, emit)
+            problem = caught.error
+            if problem.code == "newer_store":
+                # What is said from now on is kept all the same, in files of its own.
+                emit(Notice(level="error", text=problem.message))
+            else:
+                session.saver.report(problem, emit)
         try:
             if self._wish.kind == "pick":
                 await self.run_command("/list", emit)
             await resume(session, emit, self._wish)
         except AgentFailure as caught:
-            if caught.error != session.saver.problem:
+            if caught.error != problem:
                 emit(Notice(level="error", text=caught.error.message))
         session.saver.report_notices(emit)
         session.wake_search()

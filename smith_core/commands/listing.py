@@ -44,7 +44,7 @@ def list_text(metas: Sequence[ConversationMeta], current_id: str, home: str, now
 
 def age_in_words(then: float, now: float) -> str:
     """Return how long ago something was, a date when it is long; what lies in the future is "now"."""
-    seconds = now - then
+    seconds = max(0.0, now - then)
     if not then > 0:
         return ""
     if seconds >= _DAYS_COUNTED * 86_400:
@@ -71,7 +71,7 @@ def find(target: str, metas: Sequence[ConversationMeta], listed: Sequence[Listed
         choices = listed or [Listed(meta.conversation_id) for meta in metas[:MOST_LISTED]]
         if 1 <= int(target[:9]) <= len(choices):
             return choices[int(target[:9]) - 1]
-    exact = [meta for meta in metas if meta.title.casefold() == target.casefold()]
+    exact = [meta for meta in metas if target and meta.title.casefold() == target.casefold()]
     found = exact or [meta for meta in metas if _has_words(meta.title, target)]
     if len(found) == 1:
         return Listed(found[0].conversation_id)

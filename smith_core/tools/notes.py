@@ -61,6 +61,8 @@ class NoteArguments(msgspec.Struct, frozen=True, kw_only=True):
 async def record(arguments: RecordArguments, ctx: ToolContext) -> ToolOutcome:
     """Set a note of the scratchpad."""
     key = arguments.key.strip()
+    if not key:
+        return failed("key is blank, but has to be one printable line, such as plan", code="no_key")
 
     async def work(store: Persistence) -> ToolOutcome:
         note = await store.put_note(ctx.conversation_id, key, as_text(arguments.value))

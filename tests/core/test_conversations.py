@@ -1,0 +1,554 @@
+"""A session over the store on disk: resume, load, fork, delete, follow, damage, full disks, two copies at once."""
+
+import asyncio
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from smith_core.commands.opening import TAIL_MESSAGES, ResumeWish
+from smith_core.events import (
+    AnyEvent,
+    ConversationLoaded,
+    HeldElsewhere,
+    MessagesFollowed,
+    PickerRequested,
+    SaveStateChanged,
+    SessionChanged,
+    TurnEnded,
+)
+from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult
+from smith_core.runtime import Runtime
+from smith_core.store.layout import StoreLayout
+from tests.support.engine import command, open_stored_engine, run_turn, said, shape
+from tests.support.scripted_client import ScriptedClient, calls
+from tests.support.store_disks import FullDisk, open_store
+
+LAST = ResumeWish("last")
+
+
+async def opened(runtime: Runtime) -> list[AnyEvent]:
+    return [event async for event in runtime.open()]
+
+
+def only(events: list[AnyEvent], kind: type[AnyEvent]) -> AnyEvent:
+    (event,) = [event for event in events if isinstance(event, kind)]
+    return event
+
+
+def prompts(runtime: Runtime) -> list[str]:
+    return [message.content for message in runtime.services.conversation.messages if message.role == "user"]
+
+
+def turn_of(conversation_id: str, messages: tuple[Message, ...]) -> TurnRecord:
+    return TurnRecord(
+        turn_id="turn-1",
+        conversation_id=conversation_id,
+        project_id="p",
+        cwd="/work",
+        started_at=1.0,
+        messages=messages,
+        result=TurnResult(turn_id="turn-1", conversation_id=conversation_id, role="direct", stop_reason="error"),
+    )
+
+
+async def three_turns(folder: Path) -> tuple[str, tuple[Message, ...]]:
+    """Run three turns and quit; return the conversation's id and messages."""
+    runtime = open_stored_engine(folder, ScriptedClient("one", "two", "three"))
+    for number in (1, 2, 3):
+        await run_turn(runtime, f"prompt {number}")
+    await runtime.stop_session("quit")
+    conversation = runtime.services.conversation
+    return conversation.conversation_id, conversation.messages
+
+
+async def test_a_restart_goes_on_where_the_last_one_ended_and_once_only(tmp_path: Path) -> None:
+    conversation_id, messages = await three_turns(tmp_path)
+    client = ScriptedClient("four")
+    runtime = open_stored_engine(tmp_path, client, LAST)
+    loaded = only(await opened(runtime), ConversationLoaded)
+    assert isinstance(loaded, ConversationLoaded)
+    assert (loaded.conversation_id, loaded.messages, loaded.title) == (conversation_id, messages, "prompt 1")
+    assert loaded.sequences == (1, 2, 3, 4, 5, 6)
+    assert await opened(runtime) == []
+    await run_turn(runtime, "prompt 4")
+    assert [message.content for message in client.requests[0].messages][1:] == [
+        "prompt 1", "one", "prompt 2", "two", "prompt 3", "three", "prompt 4",
+    ]  # fmt: skip
+    await command(runtime, "/new")
+    assert prompts(runtime) == []
+    await runtime.stop_session("quit")
+
+
+async def test_a_prompt_that_comes_before_the_opening_waits_for_it(tmp_path: Path) -> None:
+    await three_turns(tmp_path)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("four"), LAST)
+    events: list[AnyEvent] = []
+    await run_turn(runtime, "prompt 4", events)
+    assert isinstance(events[0], ConversationLoaded)
+    assert prompts(runtime) == ["prompt 1", "prompt 2", "prompt 3", "prompt 4"]
+    await runtime.stop_session("quit")
+
+
+@pytest.mark.parametrize("how", ["new", "clear", "empty", "deleted"])
+async def test_starts_that_resume_nothing(tmp_path: Path, how: str) -> None:
+    if how != "empty":
+        await three_turns(tmp_path)
+    if how in ("clear", "deleted"):
+        first = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+        await command(first, "/clear" if how == "clear" else "/delete")
+        await first.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("new") if how == "new" else LAST)
+    assert not [event for event in await opened(runtime) if isinstance(event, ConversationLoaded)]
+    assert runtime.services.conversation.messages == ()
+    await runtime.stop_session("quit")
+
+
+async def test_a_start_can_name_the_conversation_or_ask(tmp_path: Path) -> None:
+    conversation_id, _ = await three_turns(tmp_path)
+    for target in (conversation_id, "prompt", "1"):
+        runtime = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("named", target))
+        await opened(runtime)
+        assert runtime.services.conversation.conversation_id == conversation_id
+        await runtime.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("named", "nonsense"))
+    assert "there is no conversation 'nonsense'" in said(await opened(runtime))
+    assert (await run_turn(runtime, "goes on")).text == "x"
+    await runtime.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("pick"))
+    assert "prompt 1" in said(await opened(runtime))
+    runtime.session.has_screen = True
+    picker = only(await command(runtime, "/load"), PickerRequested)
+    assert picker == PickerRequested(kind="conversations")
+    assert only(await command(runtime, "/search x"), PickerRequested) == PickerRequested(kind="search", query="x")
+    await runtime.stop_session("quit")
+
+
+async def test_stored_settings_are_in_effect_before_the_first_turn(tmp_path: Path) -> None:
+    first = open_stored_engine(tmp_path, ScriptedClient("x"))
+    await command(first, "/config set active_role orchestrator")
+    await command(first, "/config set tool_step_budget 9")
+    await command(first, "/config set default_model other")
+    await first.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"))
+    assert (await run_turn(runtime, "go")).role == "orchestrator"
+    assert runtime.services.config.effective.tool_step_budget == 9
+    await runtime.stop_session("quit")
+    later = open_stored_engine(tmp_path, ScriptedClient("x"))
+    changed = only(await opened(later), SessionChanged)
+    assert isinstance(changed, SessionChanged) and changed.role == "orchestrator"
+    assert later.services.config.effective.default_model == "scripted"  # the arguments of the start win
+    await later.stop_session("quit")
+
+
+async def test_the_last_messages_of_a_long_conversation_come_first(tmp_path: Path) -> None:
+    messages = tuple(Message(role="user", content=f"prompt {number}") for number in range(TAIL_MESSAGES + 50))
+    store = open_store(tmp_path / "data")
+    await store.persist_turn(turn_of("long", messages))
+    await store.aclose()
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    first, second = [event for event in await opened(runtime) if isinstance(event, ConversationLoaded)]
+    assert (first.messages, first.is_whole, first.sequences[0]) == (messages[50:], False, 51)
+    assert (second.messages, second.is_whole) == (messages, True)
+    assert runtime.services.conversation.messages == messages
+    await runtime.stop_session("quit")
+
+
+# Commands
+
+
+async def test_list_load_and_titles(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient("one", "two"))
+    assert "no such conversation" in said(await command(runtime, "/list"))
+    await run_turn(runtime, "fix the parser")
+    first = runtime.services.conversation.conversation_id
+    await command(runtime, "/new Second one")
+    await run_turn(runtime, "write docs")
+    listed = said(await command(runtime, "/list")).splitlines()
+    assert "1* Second one" in listed[0] and "2  fix the parser" in listed[1]
+    loaded = only(await command(runtime, "/load 2"), ConversationLoaded)
+    assert isinstance(loaded, ConversationLoaded) and loaded.conversation_id == first
+    await command(runtime, "/title A better name")
+    assert "A better name" in said(await command(runtime, "/title"))
+    await command(runtime, "/load second")
+    assert prompts(runtime) == ["write docs"]
+    assert "1  A better name" in said(await command(runtime, "/list better"))
+    assert "there is no conversation 'zzz'" in said(await command(runtime, "/load zzz"))
+    assert prompts(runtime) == ["write docs"]
+    assert "this conversation, all saved turns" not in said(await command(runtime, "/usage"))
+    await runtime.stop_session("quit")
+
+
+async def test_the_title_is_made_from_the_first_prompt(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"))
+    await run_turn(runtime, "fix\nthe " + "very " * 50)
+    title = runtime.services.conversation.title
+    assert title.startswith("fix the very") and len(title) <= 60
+    (meta,) = await runtime.shelf.list_conversations()
+    assert meta.title == title
+    await runtime.stop_session("quit")
+
+
+async def test_a_fork_at_a_message_goes_its_own_way(tmp_path: Path) -> None:
+    conversation_id, messages = await three_turns(tmp_path)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("other"), LAST)
+    await command(runtime, "/fork 4")
+    assert runtime.services.conversation.conversation_id != conversation_id
+    assert runtime.services.conversation.messages == messages[:4]
+    await run_turn(runtime, "another third")
+    assert prompts(runtime) == ["prompt 1", "prompt 2", "another third"]
+    await command(runtime, f"/load {conversation_id}")
+    assert runtime.services.conversation.messages == messages
+    assert "usage" in said(await command(runtime, "/fork x"))
+    await command(runtime, "/new")
+    assert "nothing to copy" in said(await command(runtime, "/fork"))
+    await runtime.stop_session("quit")
+
+
+async def test_a_deletion_can_be_taken_back(tmp_path: Path) -> None:
+    conversation_id, messages = await three_turns(tmp_path)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    assert "'prompt 1' is deleted" in said(await command(runtime, "/delete"))
+    assert runtime.services.conversation.messages == ()
+    assert await runtime.shelf.list_conversations() == ()
+    assert "nothing to delete" in said(await command(runtime, "/delete"))
+    await command(runtime, "/undelete")
+    assert runtime.services.conversation.messages == messages
+    assert "nothing was deleted" in said(await command(runtime, "/undelete"))
+    await command(runtime, "/new")
+    await command(runtime, "/delete 1")
+    assert await runtime.shelf.list_conversations() == ()
+    await command(runtime, f"/undelete {conversation_id}")
+    assert len(await runtime.shelf.list_conversations()) == 1
+    await runtime.stop_session("quit")
+
+
+async def test_notes_by_command_are_those_of_the_tools(tmp_path: Path) -> None:
+    recalling = calls(("recall", {"key": "plan"}), ("note", {"action": "get", "id": "build"}))
+    runtime = open_stored_engine(tmp_path, ScriptedClient(recalling, "ok"))
+    assert "usage: /record" in said(await command(runtime, "/record plan"))
+    await command(runtime, "/record plan first  the tests")
+    await command(runtime, "/note upsert build make test")
+    await run_turn(runtime, "go")
+    results = [message.content for message in runtime.services.conversation.messages if message.role == "tool"]
+    assert results == ["first  the tests", "make test"]
+    assert said(await command(runtime, "/recall plan")) == "first  the tests"
+    assert "plan (16 characters)" in said(await command(runtime, "/recall pl"))
+    assert "plan (16 characters)" in said(await command(runtime, "/recall"))
+    assert "make test" in said(await command(runtime, "/note"))
+    assert said(await command(runtime, "/note get build")) == "make test"
+    assert "deleted" in said(await command(runtime, "/note delete build"))
+    assert "no notes yet" in said(await command(runtime, "/note list"))
+    assert "usage: /note" in said(await command(runtime, "/note explode"))
+    await runtime.stop_session("quit")
+
+
+async def test_search_by_command_leads_to_the_message(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient("uses parseHTTPRequest", "fine", "x"), is_searched=True)
+    await run_turn(runtime, "where?")
+    await run_turn(runtime, "thanks")
+    first = runtime.services.conversation.conversation_id
+    await command(runtime, "/new")
+    found = said(await command(runtime, "/search http"))
+    assert "assistant in 'where?', message 2" in found and "uses parseHTTPRequest" in found
+    loaded = only(await command(runtime, "/load 1"), ConversationLoaded)
+    assert isinstance(loaded, ConversationLoaded)
+    assert (loaded.conversation_id, loaded.shown_sequence) == (first, 2)
+    assert "nothing was found" in said(await command(runtime, "/search zzz"))
+    await runtime.stop_session("quit")
+
+
+# What is kept of a turn
+
+
+async def test_a_cancelled_turn_is_kept_when_the_program_ends_in_the_middle_of_it(tmp_path: Path) -> None:
+    two = calls(("bash", {"command": "echo first"}), ("bash", {"command": "sleep 300"}))
+    runtime = open_stored_engine(tmp_path, ScriptedClient(two))
+    turn = asyncio.create_task(run_turn(runtime, "go"))
+    while runtime.session.current_turn is None or not runtime.session.current_turn.token:
+        await asyncio.sleep(0)
+    while not list((tmp_path / "data").rglob("*.jrnl")) or len(runtime.services.model.client.requests) < 1:  # type: ignore[attr-defined]
+        await asyncio.sleep(0.01)
+    await runtime.stop_session("quit")
+    assert (await turn).stop_reason == "cancelled"
+    again = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    await opened(again)
+    assert shape(again.services.conversation.messages) == ["user", "assistant c1 c2", "tool c1", "tool c2"]
+    await again.stop_session("quit")
+
+
+async def test_b15_a_prompt_of_a_killed_turn_is_sent_again_with_the_next(tmp_path: Path) -> None:
+    await three_turns(tmp_path)
+    # What kill -9 in the middle of a turn leaves: the prompt, and nothing of the turn.
+    store = open_store(tmp_path / "data")
+    active = await store.active_conversation_id()
+    await store.save_prompt(active, "turn-9", Message(role="user", content="killed"))
+    await store.aclose()
+    client = ScriptedClient("hello yourself")
+    runtime = open_stored_engine(tmp_path, client, LAST)
+    await run_turn(runtime, "hello")
+    sent = client.requests[0].messages
+    assert [message.role for message in sent] == ["system", *["user", "assistant"] * 3, "user"]
+    assert sent[-1].content == "killed\n\nhello"
+    assert prompts(runtime)[-2:] == ["killed", "hello"]
+    await runtime.stop_session("quit")
+
+
+async def test_b15_a_dangling_call_is_answered_in_the_models_copy_only(tmp_path: Path) -> None:
+    call = ToolCall("c1", "bash", '{"command": "sleep 300"}')
+    broken = (Message(role="user", content="go"), Message(role="assistant", tool_calls=(call,)))
+    store = open_store(tmp_path / "data")
+    await store.persist_turn(turn_of("conv", broken))
+    await store.aclose()
+    client = ScriptedClient("hello")
+    runtime = open_stored_engine(tmp_path, client, LAST)
+    await run_turn(runtime, "hello")
+    assert shape(client.requests[0].messages)[1:] == ["user", "assistant c1", "tool c1", "user"]
+    assert shape(runtime.services.conversation.messages)[:3] == ["user", "assistant c1", "user"]
+    await runtime.stop_session("quit")
+
+
+# B13: damage, and disks that take nothing
+
+Damage = Callable[[Path], object]
+DAMAGES: dict[str, tuple[Damage, int]] = {  # and how many messages of six are lost
+    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-20]), 1),
+    "empty": (lambda path: path.write_bytes(b""), 6),
+    "brackets": (lambda path: path.write_bytes(b"[]"), 6),
+    "brace": (lambda path: path.write_bytes(path.read_bytes() + b"}"), 0),
+    "nul": (lambda path: path.write_bytes(path.read_bytes()[:-200] + bytes(100) + path.read_bytes()[-100:]), 1),
+}
+
+
+@pytest.mark.parametrize("place", ["conversation", "global"])
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_b13_a_damaged_file_is_named_kept_and_worked_around(tmp_path: Path, damage: str, place: str) -> None:
+    conversation_id, _ = await three_turns(tmp_path)
+    layout = StoreLayout(tmp_path / "data")
+    path = layout.conversation(conversation_id) if place == "conversation" else layout.global_journal
+    hurt, lost = DAMAGES[damage]
+    hurt(path)
+    damaged = path.read_bytes()
+    runtime = open_stored_engine(tmp_path, ScriptedClient("again"), LAST)
+    words = said(await opened(runtime))
+    (copy,) = (tmp_path / "data").rglob("*.corrupt-*")
+    assert str(path) in words and str(copy) in words
+    assert copy.read_bytes() == damaged
+    kept = 6 - (lost if place == "conversation" else 0)
+    assert len(runtime.services.conversation.messages) == kept
+    assert (await run_turn(runtime, "next")).stop_reason == "completed"
+    await runtime.stop_session("quit")
+    third = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    assert said(await opened(third)) == ""
+    assert prompts(third)[-1:] == ["next"]
+    assert len(third.services.conversation.messages) == kept + 2
+    await third.stop_session("quit")
+
+
+async def test_b13_a_full_disk_shows_the_answer_says_not_saved_and_saves_again(tmp_path: Path) -> None:
+    disk = FullDisk(1 << 20)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("one", "two", "three", "four"), disk=disk)
+    await run_turn(runtime, "prompt 1")
+    disk.room = 0
+    events: list[AnyEvent] = []
+    assert (await run_turn(runtime, "prompt 2", events)).text == "two"
+    assert said(events).count("not saved: the disk is full; free some space") == 1
+    states = [event for event in events if isinstance(event, SaveStateChanged)]
+    assert states[-1].unsaved_turns == 1 and "disk is full" in states[-1].problem
+    events.clear()
+    assert (await run_turn(runtime, "prompt 3", events)).text == "three"
+    assert said(events).count("not saved") == 1
+    assert "3 messages" not in runtime.unsaved_sentence() and runtime.unsaved_sentence().startswith("2 turns could not")
+    disk.room = 1 << 20
+    events.clear()
+    await run_turn(runtime, "prompt 4", events)
+    assert "saved again" in said(events)
+    assert only(events, SaveStateChanged) == SaveStateChanged(problem="")
+    await runtime.stop_session("quit")
+    assert runtime.unsaved_sentence() == ""
+    again = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    await opened(again)
+    assert prompts(again) == [f"prompt {number}" for number in (1, 2, 3, 4)]
+    await again.stop_session("quit")
+
+
+async def test_b13_a_data_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("one", "two"), LAST, is_searched=True)
+    assert "not saved: cannot make the folder" in said(await opened(runtime))
+    events: list[AnyEvent] = []
+    assert (await run_turn(runtime, "prompt 1", events)).text == "one"
+    assert "not saved" in said(events)
+    text = said(await command(runtime, "/config set tool_step_budget 4"))
+    assert "for this session only" in text
+    assert runtime.services.config.effective.tool_step_budget == 4
+    for line in ("/list", "/record a b", "/recall", "/note", "/search x", "/usage"):
+        assert "Traceback" not in said(await command(runtime, line)), line
+    assert (tmp_path / "data").read_text() == "in the way"
+    (tmp_path / "data").unlink()
+    events.clear()
+    await run_turn(runtime, "prompt 2", events)
+    assert "saved again" in said(events)
+    await runtime.stop_session("quit")
+    again = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    await opened(again)
+    assert prompts(again) == ["prompt 1", "prompt 2"]
+    await again.stop_session("quit")
+
+
+# B14: two copies at once
+
+
+async def test_b14_the_second_copy_learns_who_has_the_conversation_and_uses_a_new_one(tmp_path: Path) -> None:
+    conversation_id, messages = await three_turns(tmp_path)
+    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    two = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    await opened(one)
+    events = await opened(two)
+    held = only(events, HeldElsewhere)
+    assert isinstance(held, HeldElsewhere)
+    assert (held.conversation_id, held.title) == (conversation_id, "prompt 1") and held.pid > 0
+    assert all(choice in said(events) for choice in (str(held.pid), "/follow", "/fork", "/new"))
+
+    async def work(runtime: Runtime, name: str) -> None:
+        for number in range(10):
+            await run_turn(runtime, f"{name} {number}")
+            await command(runtime, f"/note upsert {name}{number} text")
+        await command(runtime, "/config set " + ("tool_step_budget 7" if name == "one" else "index_file NOTES.md"))
+
+    await asyncio.gather(work(one, "one"), work(two, "two"))
+    await asyncio.gather(one.stop_session("quit"), two.stop_session("quit"))
+    third = open_stored_engine(tmp_path, ScriptedClient("x"))
+    assert said(await opened(third)) == ""
+    metas = {meta.conversation_id: meta.message_count for meta in await third.shelf.list_conversations()}
+    assert sorted(metas.values()) == [20, 26]
+    assert metas[conversation_id] == len(messages) + 20
+    assert len(said(await command(third, "/note")).splitlines()) == 20
+    stored = await third.services.persistence.read_overrides()
+    assert stored == {"tool_step_budget": 7, "index_file": "NOTES.md"}
+    await third.stop_session("quit")
+
+
+async def test_b14_the_other_copys_conversation_can_be_forked(tmp_path: Path) -> None:
+    _, messages = await three_turns(tmp_path)
+    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    two = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    await opened(one)
+    await opened(two)
+    await command(two, "/fork")
+    assert two.services.conversation.messages == messages
+    assert (await run_turn(two, "on my own")).text == "answer"
+    await run_turn(one, "on mine")
+    assert prompts(one)[-1] == "on mine" and prompts(two)[-1] == "on my own"
+    assert set((await two.shelf.held_conversations()).values()) != set()
+    await asyncio.gather(one.stop_session("quit"), two.stop_session("quit"))
+
+
+async def test_b14_following_shows_what_is_added_and_ends_with_the_other_copy(tmp_path: Path) -> None:
+    _, messages = await three_turns(tmp_path)
+    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    two = open_stored_engine(tmp_path, ScriptedClient("mine now"), LAST)
+    await opened(one)
+    await opened(two)
+    followed = two.process_raw_input("/follow")
+    loaded = await anext(followed)
+    assert isinstance(loaded, ConversationLoaded)
+    assert loaded.messages == messages and loaded.is_read_only
+    assert "/fork goes on with a copy" in said(await command(two, "my prompt"))
+    await run_turn(one, "prompt 4")
+    added: list[Message] = []
+    async for event in followed:
+        if isinstance(event, MessagesFollowed):
+            added += event.messages
+        if len(added) == 2:
+            break
+    assert [message.content for message in added] == ["prompt 4", "answer"]
+    await one.stop_session("quit")
+    assert (await run_turn(two, "prompt 5")).text == "mine now"
+    assert [event async for event in followed] == []  # it ended when the conversation became our own
+    assert prompts(two)[-2:] == ["prompt 4", "prompt 5"]
+    await two.stop_session("quit")
+
+
+async def test_following_ends_with_the_session_or_another_conversation(tmp_path: Path) -> None:
+    conversation_id, _ = await three_turns(tmp_path)
+    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
+    await opened(one)
+    for way in ("/new", "stop"):
+        two = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("named", conversation_id))
+        await opened(two)
+        following = asyncio.create_task(command(two, "/follow"))
+        while not two.services.conversation.is_read_only:
+            await asyncio.sleep(0)
+        if way == "/new":
+            await command(two, "/new")
+            assert (await run_turn(two, "mine")).text == "x"
+        else:
+            await two.stop_session("quit")
+        await asyncio.wait_for(following, 5)
+        await two.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"))
+    assert "/load one first" in said(await command(runtime, "/follow"))
+    await asyncio.gather(one.stop_session("quit"), runtime.stop_session("quit"))
+
+
+async def test_a_conversation_that_was_left_is_free_for_others(tmp_path: Path) -> None:
+    conversation_id, _ = await three_turns(tmp_path)
+    one = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
+    two = open_stored_engine(tmp_path, ScriptedClient("x"))
+    await opened(one)
+    assert await two.shelf.held_conversations() != {}
+    await command(one, "/new")
+    assert await two.shelf.held_conversations() == {}
+    await command(two, f"/load {conversation_id}")
+    assert prompts(two) == ["prompt 1", "prompt 2", "prompt 3"]
+    await asyncio.gather(one.stop_session("quit"), two.stop_session("quit"))
+
+
+# The shelf, and modes
+
+
+async def test_the_shelf_leaves_the_open_conversation_alone(tmp_path: Path) -> None:
+    conversation_id, messages = await three_turns(tmp_path)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), LAST, is_searched=True)
+    await opened(runtime)
+    shelf = runtime.shelf
+    with pytest.raises(Exception, match="/delete deletes it"):
+        await shelf.delete_conversation(conversation_id)
+    copy = await shelf.fork_conversation(conversation_id)
+    await shelf.set_title(copy, "the copy")
+    await shelf.delete_conversation(copy)
+    assert len(await shelf.list_conversations()) == 1
+    await shelf.restore_conversation(copy)
+    assert {meta.title for meta in await shelf.list_conversations()} == {"prompt 1", "the copy"}
+    assert await shelf.preview(copy) == messages
+    events = [event async for event in runtime.open_conversation(copy, 3)]
+    loaded = only(events, ConversationLoaded)
+    assert isinstance(loaded, ConversationLoaded) and loaded.shown_sequence == 3
+    assert "not there any more" in said([event async for event in runtime.open_conversation("gone")])
+    assert runtime.services.conversation.conversation_id == copy
+    assert (await run_turn(runtime, "go")).text == "x"
+    await runtime.stop_session("quit")
+
+
+async def test_b28_everything_that_a_session_keeps_is_private_also_after_modes_were_changed(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+
+    def modes() -> set[str]:
+        return {
+            f"{'folder' if path.is_dir() else 'file'} {stat.S_IMODE(path.stat().st_mode):o}"
+            for path in (data, *data.rglob("*"))
+        }
+
+    for _ in range(2):
+        runtime = open_stored_engine(tmp_path, ScriptedClient("x"), LAST, is_searched=True)
+        events: list[AnyEvent] = []
+        await run_turn(runtime, "go", events)
+        assert only(events, TurnEnded)
+        await command(runtime, "/config set tool_step_budget 9")
+        await command(runtime, "/search go")
+        await runtime.stop_session("quit")
+        assert modes() == {"folder 700", "file 600"}
+        for path in (data, *data.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
