@@ -132,7 +132,8 @@ def _write(label: str, rows: list[Row]) -> None:
     before, _, after = page.partition(heading)
     rest = after.partition("\n## ")
     machine = f"{os.cpu_count()} cores ({platform.machine()}), {time.strftime('%Y-%m-%d')}"
-    section = f"{heading}\nMeasured on {machine}; other programs that run at the same time make the medians longer.\n\n{_table(rows)}\n"
+    note = f"Measured on {machine}; other programs that run at the same time make the medians longer."
+    section = f"{heading}\n{note}\n\n{_table(rows)}\n"
     following = f"\n## {rest[2]}" if rest[1] else ""
     PAGE.parent.mkdir(exist_ok=True)
     PAGE.write_text(f"{before.rstrip()}\n\n{section}{following}")

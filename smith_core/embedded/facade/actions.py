@@ -23,6 +23,13 @@ ALWAYS_OFFERED = frozenset({"bash", "read", "edit", "write", REPORT, "code_grep"
 _EDIT_ARGUMENTS = frozenset({"path", "operation", "start_line", "end_line", "text", "hash"})
 _PLACE_WORDS = re.compile(r"\b(folder|directory|files|repo|repository|project|script|run)\b", re.IGNORECASE)
 _MAKING_WORDS = re.compile(r"\b(creat|mak|writ|generat|add|new|sav|stor)(e|es|ing)?\b", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"(what|which|who|where|when|why|how|does|do|is|are|was|can|show|list|explain|describe|tell|read|find|look)\b", re.I
+)
+_CHANGING_WORDS = re.compile(
+    r"\b(add|chang|creat|delet|edit|fix|insert|mak|mend|modif|mov|put|remov|renam|replac|rewrit|set|swap|updat|writ)",
+    re.I,
+)
 _PATH_WORD = re.compile(r"(?<![\w@:])~?[\w./-]*[\w-](?:\.[A-Za-z0-9]{1,8}|/[\w.-]+)(?![\w/])")
 
 
@@ -73,6 +80,8 @@ def next_actions(
             continue
         elif name == "read" and "path" in _properties(tool):
             actions += _read_actions(situation)
+        elif name in ("edit", "write") and only_asks(situation.task):
+            continue
         elif name == "edit" and set(_properties(tool)) >= _EDIT_ARGUMENTS:
             actions += edit_actions(situation)
         elif name == "write" and {"path", "content"} <= set(_properties(tool)):
@@ -91,6 +100,11 @@ def may_answer(situation: Situation) -> bool:
     if situation.steps:
         return True
     return not mentioned(situation.listing, situation.task) and not _PLACE_WORDS.search(situation.task)
+
+
+def only_asks(task: str) -> bool:
+    """Whether a task is a question that speaks of no change; files are safe from a model that answers by editing."""
+    return bool(_QUESTION.match(task.strip())) and not _CHANGING_WORDS.search(task)
 
 
 def wire_call(action: Mapping[str, Any], situation: Situation) -> tuple[str, dict[str, Any]]:

@@ -208,3 +208,17 @@ def test_a_long_turn_still_fits_into_the_models_window(folder: Path) -> None:
     assert sum(len(message["content"]) for message in messages) < 20_000
     assert "line 59" in messages[-1]["content"]
     assert "(seen)" in [message["content"] for message in messages]
+
+
+@pytest.mark.parametrize(
+    ("task", "may_edit"),
+    [
+        ("what is in calc.py?", False),
+        ("Explain calc.py", False),
+        ("calc.py subtracts, fix it", True),
+        ("what is wrong in calc.py? fix it", True),
+        ("Can you rename add in calc.py?", True),
+    ],
+)
+def test_a_question_is_not_answered_by_an_edit(folder: Path, task: str, may_edit: bool) -> None:
+    assert ("append" in named(actions(request(folder, task, READ)))) == may_edit
