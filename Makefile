@@ -20,6 +20,7 @@ check: .venv/.dev
 PYTEST_ARGS ?= -n 2 --dist loadfile
 
 suite: .venv/.dev
+	@$(BIN)/smith-tui model install small
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: .venv/.dev

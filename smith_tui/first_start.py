@@ -9,9 +9,14 @@ from smith_core.paths import ensure_private_dir, state_dir
 _ANSWERED_FILE = "setup-answered"
 
 
+def names_a_model(config: Config, model: str | None) -> bool:
+    """Whether arguments or settings say which model to use, or where to ask for one."""
+    return bool(model or config.default_model or config.models or config.llm_config.api_url)
+
+
 def is_first_start(config: Config, model: str | None) -> bool:
     """Whether nothing says which model to use, and the person was never asked."""
-    if model or config.default_model or config.models or config.llm_config.api_url:
+    if names_a_model(config, model):
         return False
     from smith_core.embedded.weights import installed_model
 

@@ -32,6 +32,11 @@ def add_model_parser(subparsers: Any) -> None:
     installing.add_argument(
         "--from", dest="weights_file", metavar="FILE", type=Path, help="take this GGUF file instead of downloading"
     )
+    installing.add_argument(
+        "--if-needed",
+        action="store_true",
+        help="do nothing when settings or --model name another model (they stand before the word model)",
+    )
     actions.add_parser("list", help="both models: state, size, path")
     removing = actions.add_parser("remove", help="delete the weights and what an unfinished installation left")
     removing.add_argument("embedded_model", **choice)
@@ -45,6 +50,8 @@ def run_model(arguments: argparse.Namespace) -> int:
     from smith_tui import model_actions
 
     match arguments.model_action:
+        case "install" if arguments.if_needed and _is_model_named(arguments):
+            return 0
         case "install":
             return model_actions.install_model(arguments.embedded_model, arguments.weights_file)
         case "remove":
@@ -53,3 +60,11 @@ def run_model(arguments: argparse.Namespace) -> int:
             return model_actions.verify_models(arguments.embedded_model)
         case _:
             return model_actions.list_models()
+
+
+def _is_model_named(arguments: argparse.Namespace) -> bool:
+    from smith_tui.bootstrap import open_engine
+    from smith_tui.first_start import names_a_model
+
+    engine = open_engine(arguments)
+    return names_a_model(engine.config, engine.model)
