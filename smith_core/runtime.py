@@ -137,6 +137,8 @@ class Runtime:
         """Close the session, cancel what runs and put it on record, and end the model host and the store."""
         self.session.stop_session(reason)
         await self.session.wait_for_turn(TURN_END_S)
+        if self._opening is not None:
+            await asyncio.wait({self._opening}, timeout=TURN_END_S)
         await self.services.model.aclose()
         if self.session.search is not None:
             await self.session.search.aclose()
@@ -196,7 +198,8 @@ class Runtime:
             await work
         finally:
             if not work.done():
-                self.session.cancel()
+                if not self.session.cancel():
+                    work.cancel()
                 await asyncio.wait({work})
 
     async def _handle(self, line: str, choice: ModelChoice, emit: Emit) -> None:
@@ -231,6 +234,9 @@ class Runtime:
         except AgentFailure as caught:
             if caught.error != problem:
                 emit(Notice(level="error", text=caught.error.message))
+        except Exception as caught:  # noqa: BLE001 - it is logged, and a new conversation can do without the old one
+            LOGGER.exception("the start could not go on with anything")
+            emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
         session.saver.report_notices(emit)
         session.wake_search()
 

@@ -28,7 +28,10 @@ APP_COMMANDS = (None, "setup")
 
 
 class Engine:
-    """What a start is made of; `config_message` says what is wrong with the settings, "" if nothing is."""
+    """What a start is made of; `config_message` says what is wrong with the settings, "" if nothing is.
+
+    wish: what the start goes on with, as the fields of `ResumeWish`.
+    """
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.user_file: UserFile = locate_user_file(arguments.config)
@@ -41,7 +44,7 @@ class Engine:
         self._host: HostProcess | None = None
         self._cwd = Path.cwd()
         self._is_temporary: bool = getattr(arguments, "is_temporary", False)
-        self._wish = _wish(arguments)
+        self.wish = _wish(arguments)
 
     @property
     def config(self) -> Config:
@@ -78,7 +81,7 @@ class Engine:
             cwd=self._cwd,
             spill_dir=_new_spill_dir(),
             choice=ModelChoice(model=self.model),
-            wish=ResumeWish(*self._wish),
+            wish=ResumeWish(*self.wish),
             search=None if folder is None else open_search(folder),
         )
         runtime.start_session()

@@ -7,7 +7,7 @@ from typing import Any
 
 from smith_core.errors import AgentFailure
 from smith_core.paths import data_dir
-from smith_tui.cli import EXIT_ERROR, EXIT_OK
+from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
 from smith_tui.sanitize import literal
 
 _EPILOG = """\
@@ -70,8 +70,8 @@ def _show_report(folder: Path, report: Any) -> int:
     for copy in report.kept_copies:
         print(literal(f"· {copy} is the original of an earlier repair; delete it when nothing is missing"))
     records = sum(journal.records for journal in report.journals)
-    size = sum(journal.size_bytes for journal in report.journals)
-    print(literal(f"{folder}: {len(report.journals)} files, {records} records, {size:,} bytes".replace(",", " ")))
+    size = f"{sum(journal.size_bytes for journal in report.journals):,}".replace(",", " ")
+    print(literal(f"{folder}: {len(report.journals)} files, {records} records, {size} bytes"))
     if report.is_healthy:
         print("Everything is whole.")
         return EXIT_OK

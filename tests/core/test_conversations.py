@@ -488,6 +488,13 @@ async def test_following_ends_with_the_session_or_another_conversation(tmp_path:
             await two.stop_session("quit")
         await asyncio.wait_for(following, 5)
         await two.stop_session("quit")
+    # Whoever stops listening ends it as well.
+    two = open_stored_engine(tmp_path, ScriptedClient("x"), ResumeWish("named", conversation_id))
+    await opened(two)
+    followed = two.process_raw_input("/follow")
+    await anext(followed)
+    await asyncio.wait_for(followed.aclose(), 5)  # type: ignore[attr-defined]
+    await two.stop_session("quit")
     runtime = open_stored_engine(tmp_path, ScriptedClient("x"))
     assert "/load one first" in said(await command(runtime, "/follow"))
     await asyncio.gather(one.stop_session("quit"), runtime.stop_session("quit"))

@@ -12,8 +12,9 @@ from smith_tui.bootstrap import KEPT_SESSIONS, open_engine
 NO_ARGUMENTS = Namespace(config=os.devnull, overrides=[], role=None, model="m")
 
 
-async def spill_dir_of_a_new_session(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+async def spill_dir_of_a_new_session(cache: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("XDG_DATA_HOME", str(data))
     runtime = open_engine(NO_ARGUMENTS).open_runtime()
     spill_dir = runtime.session.spill_dir
     assert spill_dir.stat().st_mode & 0o777 == 0o700
@@ -25,7 +26,7 @@ async def test_a_cache_folder_that_cannot_be_used_is_replaced_by_a_temporary_one
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    spill_dir = await spill_dir_of_a_new_session(tmp_path / "file", monkeypatch)
+    spill_dir = await spill_dir_of_a_new_session(tmp_path / "file", tmp_path / "data", monkeypatch)
     assert not spill_dir.is_relative_to(tmp_path)
     assert not spill_dir.exists()
 
@@ -46,6 +47,31 @@ async def test_old_outputs_go_but_never_those_of_a_session_that_runs(
     for number in range(KEPT_SESSIONS + 5):
         (outputs / f"{ended_pid}-{number}").mkdir()
         os.utime(outputs / f"{ended_pid}-{number}", (100 + number, 100 + number))
-    spill_dir = await spill_dir_of_a_new_session(tmp_path, monkeypatch)
+    spill_dir = await spill_dir_of_a_new_session(tmp_path, tmp_path / "data", monkeypatch)
     kept = {entry.name for entry in outputs.iterdir()} - {spill_dir.name}
     assert kept == {running.name, *(f"{ended_pid}-{number}" for number in range(5, KEPT_SESSIONS + 5))}
+
+
+@pytest.mark.parametrize(
+    ("given", "wish"),
+    [
+        ({}, ("last", "")),
+        ({"command": "setup"}, ("last", "")),
+        ({"new": True}, ("new", "")),
+        ({"resume": ""}, ("pick", "")),
+        ({"resume": "abc"}, ("named", "abc")),
+        ({"command": "run"}, ("new", "")),
+        ({"command": "doctor"}, ("new", "")),
+        ({"is_temporary": True}, ("new", "")),
+    ],
+)
+def test_only_the_app_goes_on_with_something(given: dict[str, object], wish: tuple[str, str]) -> None:
+    assert open_engine(Namespace(**{**vars(NO_ARGUMENTS), **given})).wish == wish
+
+
+def test_a_tour_keeps_nothing_and_a_session_keeps_its_data_where_the_rules_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert open_engine(NO_ARGUMENTS).store_folder == tmp_path / "smith"
+    assert open_engine(Namespace(**vars(NO_ARGUMENTS), is_temporary=True)).store_folder is None

@@ -1,0 +1,100 @@
+"""The app over a store on disk: what a start brings back, and what it says of things that cannot be saved."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from smith_core.commands.opening import ResumeWish
+from smith_tui.app import SmithApp, app_around
+from smith_tui.start import AppStart
+from smith_tui.widgets.status_bar import StatusBar
+from tests.support.engine import command, open_stored_engine, run_turn
+from tests.support.scripted_client import ScriptedClient
+from tests.support.store_disks import FullDisk
+from tests.support.widget_app import lines_of
+
+LAST = ResumeWish("last")
+
+
+def shown(app: SmithApp) -> str:
+    app.chat.transcript.flush()
+    return "\n".join(row.line.text for row in app.chat.transcript.shown_rows)
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("never came true")
+
+
+async def send(pilot: Pilot[None], text: str) -> None:
+    app = pilot.app
+    assert isinstance(app, SmithApp)
+    app.chat.prompt.load(text)
+    await pilot.press("enter")
+
+
+async def earlier_session(folder: Path, *commands: str) -> None:
+    runtime = open_stored_engine(folder, ScriptedClient("An **earlier** answer."))
+    await run_turn(runtime, "an earlier prompt")
+    for line in commands:
+        await command(runtime, line)
+    await runtime.stop_session("quit")
+
+
+async def test_a_start_shows_the_last_conversation_with_its_settings_and_notices(tmp_path: Path) -> None:
+    await earlier_session(tmp_path, "/config set ui.theme light", "/config set active_role orchestrator")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("A new answer."), LAST)
+    config = runtime.services.config.effective
+    app = SmithApp(AppStart(config=config, cwd=tmp_path, open_runtime=lambda: runtime, notices=("mind the gap",)))
+    assert app.theme == "smith-dark-green"
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "earlier answer." in shown(app))
+        assert "mind the gap" in shown(app) and "**" not in shown(app)
+        await until(pilot, lambda: app.theme == "smith-light-amber")
+        assert app.chat.status.state.role_alias == "Tank"
+        await send(pilot, "go on")
+        await until(pilot, lambda: "A new answer." in shown(app))
+        assert shown(app).index("an earlier prompt") < shown(app).index("go on")
+        await send(pilot, "/new")
+        await until(pilot, lambda: "earlier" not in shown(app))
+
+
+async def test_a_prompt_typed_before_the_conversation_is_there_comes_behind_it(tmp_path: Path) -> None:
+    await earlier_session(tmp_path)
+    app = app_around(open_stored_engine(tmp_path, ScriptedClient("A new answer."), LAST))
+    async with app.run_test(size=(90, 30)) as pilot:
+        app.chat.submit("typed at once")
+        await until(pilot, lambda: "A new answer." in shown(app))
+        assert shown(app).index("an earlier prompt") < shown(app).index("typed at once")
+
+
+async def test_b13_what_cannot_be_saved_is_told_where_it_stays_visible(tmp_path: Path) -> None:
+    disk = FullDisk(1 << 20)
+    app = app_around(open_stored_engine(tmp_path, ScriptedClient("one", "two", "three"), disk=disk))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "first")
+        await until(pilot, lambda: "one" in shown(app) and app.chat.status.state.activity == "idle")
+        status = app.chat.query_one(StatusBar)
+        assert "not saved" not in lines_of(status)[0]
+        disk.room = 0
+        await send(pilot, "second")
+        await until(pilot, lambda: "two" in shown(app) and app.chat.status.state.activity == "idle")
+        assert "not saved: the disk is full" in shown(app)
+        assert "not saved" in lines_of(status)[0]
+        disk.room = 1 << 20
+        await send(pilot, "third")
+        await until(pilot, lambda: "saved again" in shown(app))
+        assert "not saved" not in lines_of(status)[0]
+
+
+async def test_turns_that_are_lost_at_the_end_are_named(tmp_path: Path) -> None:
+    disk = FullDisk(0)
+    app = app_around(open_stored_engine(tmp_path, ScriptedClient("one"), disk=disk))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await send(pilot, "first")
+        await until(pilot, lambda: "one" in shown(app) and app.chat.status.state.activity == "idle")
+    assert app.unsaved == "1 turn could not be saved: the disk is full; free some space for " + str(tmp_path / "data")
