@@ -7,18 +7,14 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import msgspec
 from textual.app import App
 from textual.binding import BindingType
 
 from smith_core.command_table import Command
-from smith_core.config.schema import Config
-from smith_core.config.user_file import UserFile
 from smith_core.errors import AgentFailure
 from smith_core.paths import ensure_private_dir, state_dir
 from smith_core.roles import ROLES
@@ -29,6 +25,7 @@ from smith_tui.palette import SlashCommands
 from smith_tui.paste_parser import use_paste_parser
 from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
+from smith_tui.start import AppStart
 from smith_tui.theme import THEMES, textual_theme
 
 if TYPE_CHECKING:
@@ -38,25 +35,6 @@ if TYPE_CHECKING:
 
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
-
-
-class AppStart(msgspec.Struct, frozen=True, kw_only=True):
-    """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.
-
-    model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
-    welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
-    choice, None for the usual place. asks_first: whether the app begins with that screen.
-    """
-
-    config: Config
-    cwd: Path
-    open_runtime: "Callable[[], Runtime]"
-    model: str = ""
-    notices: tuple[str, ...] = ()
-    welcome: str = ""
-    user_file: UserFile | None = None
-    asks_first: bool = False
-    hide_keys: Callable[[], None] = lambda: None
 
 
 class SmithApp(App[None], inherit_bindings=False):

@@ -1,15 +1,13 @@
 """The command line: arguments, and which part of the program they start."""
 
 import argparse
-import gc
-import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
 
-EXIT_OK, EXIT_ERROR, EXIT_USAGE, EXIT_BUDGET, EXIT_CANCELLED = 0, 1, 2, 3, 130
+from smith_tui.exit_status import EXIT_ERROR
+from smith_tui.full_screen import run_full_screen
 
 _EPILOG = """\
 first steps:
@@ -75,44 +73,6 @@ def _has_working_folder() -> bool:
     except OSError:
         return False
     return True
-
-
-def has_terminal() -> bool:
-    """Whether a person sits at both ends of this program."""
-    return _is_terminal(sys.stdin) and _is_terminal(sys.stdout) and sys.stderr is not None
-
-
-def run_full_screen(arguments: argparse.Namespace, welcome: str = "") -> int:
-    """Run the app and return its exit status; welcome: what its screen begins with, in place of the usual words."""
-    if not has_terminal():
-        print(
-            'smith-tui needs a terminal; without one, use: smith-tui run "task"   (smith-tui --help tells more)',
-            file=sys.stderr,
-        )
-        return EXIT_USAGE
-    if not _is_terminal(sys.stderr):
-        # The toolkit draws on standard error: redirected, it would leave the terminal blank.
-        os.dup2(sys.stdout.fileno(), sys.stderr.fileno())
-    # Imports make tens of thousands of objects that live for ever; collecting between them is a tenth of the start.
-    gc.disable()
-    from smith_core.errors import AgentFailure
-    from smith_tui.bootstrap import open_engine
-
-    try:
-        engine = open_engine(arguments)
-        # The model host takes seconds of CPU to get ready, so it starts before the toolkit is imported.
-        engine.start_host()
-    except AgentFailure as caught:
-        print(caught.error.message, file=sys.stderr)
-        return EXIT_ERROR
-    from smith_tui.app import run_app
-
-    return run_app(engine, welcome)
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    # A stream that was closed before the start is None.
-    return stream is not None and stream.isatty()
 
 
 def _version() -> str:

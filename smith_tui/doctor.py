@@ -19,7 +19,7 @@ from smith_core.roles import ROLES
 from smith_core.runtime import Runtime
 from smith_core.secrets import key_variables
 from smith_tui.bootstrap import Engine, open_engine
-from smith_tui.cli import EXIT_ERROR, EXIT_OK
+from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
 from smith_tui.sanitize import literal
 
 State = Literal["ok", "note", "problem"]

@@ -28,7 +28,7 @@ from smith_core.process import kill_all_running
 from smith_core.runtime import Runtime
 from smith_core.text import REPLACEMENT, shorten
 from smith_tui.bootstrap import Engine, open_engine
-from smith_tui.cli import EXIT_BUDGET, EXIT_CANCELLED, EXIT_ERROR, EXIT_OK, EXIT_USAGE
+from smith_tui.exit_status import EXIT_BUDGET, EXIT_CANCELLED, EXIT_ERROR, EXIT_OK, EXIT_USAGE
 from smith_tui.sanitize import literal
 
 EXIT_STATUS = {

@@ -16,7 +16,7 @@ from smith_core.embedded.sources import Source
 from smith_core.embedded.weights import WeightsState, size_of, state_of
 from smith_core.embedded.words import size_in_words
 from smith_core.errors import AgentFailure
-from smith_tui.cli import EXIT_CANCELLED, EXIT_ERROR, EXIT_OK
+from smith_tui.exit_status import EXIT_CANCELLED, EXIT_ERROR, EXIT_OK
 from smith_tui.install_progress import ProgressPrinter
 from smith_tui.sanitize import literal
 

@@ -8,7 +8,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from smith_core.command_table import Command
 
 if TYPE_CHECKING:
-    from smith_tui.app import SmithApp
+    from smith_tui.start import SmithHost
 
 
 class SlashCommands(Provider):
@@ -28,8 +28,8 @@ class SlashCommands(Provider):
                 yield Hit(score, f"/{command.name}", self._chosen(command), help=command.summary)
 
     @property
-    def _smith(self) -> "SmithApp":
-        return cast("SmithApp", self.app)
+    def _smith(self) -> "SmithHost":
+        return cast("SmithHost", self.app)
 
     def _commands(self) -> tuple[Command, ...]:
         return self._smith.runtime.services.command.list()

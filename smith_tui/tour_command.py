@@ -14,7 +14,8 @@ from smith_core.tour.project import sample_project
 from smith_core.tour.script import STEPS
 from smith_core.tour.server import TourServer
 from smith_tui.bootstrap import Engine, open_engine
-from smith_tui.cli import EXIT_CANCELLED, EXIT_ERROR, EXIT_OK, has_terminal, run_full_screen
+from smith_tui.exit_status import EXIT_CANCELLED, EXIT_ERROR, EXIT_OK
+from smith_tui.full_screen import has_terminal, run_full_screen
 from smith_tui.headless import OutputLostError, cancel_on_signals, progress_text, write_text
 from smith_tui.sanitize import literal
 

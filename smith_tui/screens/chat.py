@@ -27,10 +27,10 @@ from smith_tui.widgets.tool_output import ToolOutputPane
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
-    from smith_tui.app import AppStart, SmithApp
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.search import SearchScreen
     from smith_tui.screens.stored import Opening
+    from smith_tui.start import AppStart, SmithHost
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
@@ -60,7 +60,7 @@ class ChatScreen(Screen[None]):
     @property
     def runtime(self) -> "Runtime":
         """The engine."""
-        return cast("SmithApp", self.app).runtime
+        return cast("SmithHost", self.app).runtime
 
     def wear_theme(self) -> None:
         """Show everything in the theme that the configuration names now."""
@@ -165,7 +165,7 @@ class ChatScreen(Screen[None]):
             case QuitRequested():
                 self.app.exit(return_code=0)
             case SetupRequested():
-                cast("SmithApp", self.app).open_setup()
+                cast("SmithHost", self.app).open_setup()
             case PickerRequested():
                 self._open_picker(event)
             case ConversationLoaded():

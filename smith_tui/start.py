@@ -1,0 +1,50 @@
+"""What the app begins with."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from smith_core.config.schema import Config
+from smith_core.config.user_file import UserFile
+
+if TYPE_CHECKING:
+    from smith_core.command_table import Command
+    from smith_core.runtime import Runtime
+
+
+class AppStart(msgspec.Struct, frozen=True, kw_only=True):
+    """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.
+
+    model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
+    welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
+    choice, None for the usual place. asks_first: whether the app begins with that screen.
+    """
+
+    config: Config
+    cwd: Path
+    open_runtime: "Callable[[], Runtime]"
+    model: str = ""
+    notices: tuple[str, ...] = ()
+    welcome: str = ""
+    user_file: UserFile | None = None
+    asks_first: bool = False
+    hide_keys: Callable[[], None] = lambda: None
+
+
+class SmithHost(Protocol):
+    """What screens and palette ask of the app that they are in."""
+
+    @property
+    def runtime(self) -> "Runtime":
+        """The engine."""
+        ...
+
+    def open_setup(self) -> None:
+        """Open the screen that chooses endpoint and model."""
+        ...
+
+    def choose_command(self, command: "Command") -> None:
+        """Run a command, or put it into the prompt when it takes arguments."""
+        ...
