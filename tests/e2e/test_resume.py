@@ -23,12 +23,15 @@ def sent(server: ServerThread) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in messages]
 
 
-def modes(folder: Path) -> dict[str, str]:
-    """Return what others may see, by path: nothing at all when all is well."""
+def modes(data: Path) -> dict[str, str]:
+    """Return what others may see, by path: nothing when all is well.
+
+    Files of the index get their mode when they are complete; until then their folder keeps others out.
+    """
     return {
-        str(path.relative_to(folder)): f"{path.stat().st_mode:o}"
-        for path in (folder, *folder.rglob("*"))
-        if stat.S_IMODE(path.stat().st_mode) & 0o077
+        str(path.relative_to(data)): f"{path.stat().st_mode:o}"
+        for path in (data, *data.rglob("*"))
+        if path.parent != data / "index" and stat.S_IMODE(path.stat().st_mode) & 0o077
     }
 
 
