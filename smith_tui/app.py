@@ -102,7 +102,11 @@ class SmithApp(App[None], inherit_bindings=False):
         self.call_after_refresh(_collect_garbage_again)
         if self.start.asks_first:
             self.call_after_refresh(self.open_setup)
-        self.call_after_refresh(asyncio.to_thread, self.start.hide_keys)
+        self.call_after_refresh(self._hide_keys)
+
+    def _hide_keys(self) -> None:
+        # Not awaited: the app's messages need not wait for it.
+        self._hiding = asyncio.ensure_future(asyncio.to_thread(self.start.hide_keys))
 
     async def on_unmount(self) -> None:
         """End what still runs."""
@@ -233,6 +237,7 @@ def run_app(engine: Engine, welcome: str = "") -> int:
         user_file=engine.user_file,
         asks_first=engine.asks_first,
         hide_keys=engine.hide_keys,
+        import_engine=engine.import_engine,
     )
     app = SmithApp(start)
     app.run()

@@ -1,6 +1,7 @@
 """From arguments to a runtime: configuration first, then the model host, then everything else."""
 
 import argparse
+import importlib
 import os
 import shutil
 from pathlib import Path
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from smith_core.commands.opening import Wish
     from smith_core.runtime import Runtime
 
+ENGINE_MODULES = (
+    "smith_core.embedded.local_models",
+    "smith_core.llm.client",
+    "smith_core.model",
+    "smith_core.runtime",
+    "smith_core.store.persistence",
+    "smith_core.store.search.service",
+)
 APP_COMMANDS = (None, "setup")
 """The subcommands that open the app."""
 
@@ -59,6 +68,12 @@ class Engine:
     def start_host(self) -> None:
         """Start the model host, which gets ready on its own."""
         self._host = start_host_process(key_variables(self.config))
+
+    @staticmethod
+    def import_engine() -> None:
+        """Import what `open_runtime` needs, so that a thread can do it while the person types."""
+        for module in ENGINE_MODULES:
+            importlib.import_module(module)
 
     def open_runtime(self) -> "Runtime":
         """Compose the services around the host and return the engine's front door; the imports take a while."""

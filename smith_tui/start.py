@@ -19,7 +19,8 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
 
     model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
     welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
-    choice, None for the usual place. asks_first: whether the app begins with that screen.
+    choice, None for the usual place. asks_first: whether the app begins with that screen. import_engine: called in a
+    thread before `open_runtime`.
     """
 
     config: Config
@@ -31,6 +32,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     user_file: UserFile | None = None
     asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
+    import_engine: Callable[[], None] = lambda: None
 
 
 class SmithHost(Protocol):

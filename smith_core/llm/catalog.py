@@ -2,8 +2,9 @@
 
 import asyncio
 import importlib.util
+import json
+import re
 import time
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from smith_core.llm.protocol import Endpoint, ModelClient, ModelInfo, Timeouts
 DEFAULT_CONTEXT_WINDOW = 128_000
 """Tokens assumed where nobody knows (decisions, section 4)."""
 
+_LONGEST_ENTRY = 50_000
 _TABLE_NAME = "model_prices_and_context_window_backup.json"
 _LISTING_LIMITS = Timeouts(timeout=10.0, connect_timeout=5.0, send_timeout=5.0, recv_timeout=10.0)
 _FAILURE_KEPT_S = 60.0
@@ -74,13 +76,44 @@ def _shorter(timeouts: Timeouts) -> Timeouts:
 
 
 async def offline_limits(model: str) -> ModelInfo:
-    """Return the sizes of a model from litellm's bundled table, read in a thread on first use; None where unknown."""
-    table = await asyncio.to_thread(_offline_table)
+    """Return the sizes of a model from litellm's bundled table, looked up in a thread; None where unknown."""
+    return await asyncio.to_thread(_look_up, model)
+
+
+def _look_up(model: str) -> ModelInfo:
+    """Read the table from litellm's folder without importing litellm, which takes seconds.
+
+    Only the entry that is wanted is decoded: decoding all of them keeps every other thread waiting for 200 ms.
+    """
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
+        return ModelInfo(id=model)
+    try:
+        table = (Path(spec.origin).parent / _TABLE_NAME).read_bytes()
+    except OSError:
+        return ModelInfo(id=model)
     for name in _names_to_try(model):
-        if name in table:
-            context_window, max_output_tokens = table[name]
-            return ModelInfo(id=model, context_window=context_window, max_output_tokens=max_output_tokens)
+        entry = _entry(table, name)
+        if entry is not None and _size(entry.max_input_tokens) is not None:
+            return ModelInfo(
+                id=model,
+                context_window=_size(entry.max_input_tokens),
+                max_output_tokens=_size(entry.max_output_tokens),
+            )
     return ModelInfo(id=model)
+
+
+def _entry(table: bytes, name: str) -> "_TableEntry | None":
+    """Find the object of a name in the table's JSON text."""
+    key = re.search(rb"\n\s*" + re.escape(msgspec.json.encode(name)) + rb":\s*(?={)", table)
+    if key is None:
+        return None
+    text = table[key.end() : key.end() + _LONGEST_ENTRY].decode("utf-8", "replace")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+        return msgspec.convert(value, _TableEntry)
+    except (ValueError, msgspec.ValidationError):
+        return None
 
 
 def _names_to_try(model: str) -> list[str]:
@@ -96,24 +129,6 @@ class _TableEntry(msgspec.Struct, gc=False):
 
     max_input_tokens: Any = None
     max_output_tokens: Any = None
-
-
-@lru_cache(maxsize=1)
-def _offline_table() -> dict[str, tuple[int | None, int | None]]:
-    """Read the table from litellm's folder without importing litellm, which takes seconds."""
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or spec.origin is None:
-        return {}
-    path = Path(spec.origin).parent / _TABLE_NAME
-    try:
-        entries = msgspec.json.decode(path.read_bytes(), type=dict[str, _TableEntry])
-    except (OSError, msgspec.MsgspecError):
-        return {}
-    return {
-        name: (_size(entry.max_input_tokens), _size(entry.max_output_tokens))
-        for name, entry in entries.items()
-        if isinstance(entry.max_input_tokens, int)
-    }
 
 
 def _size(value: Any) -> int | None:

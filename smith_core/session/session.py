@@ -234,9 +234,13 @@ class Session:
     async def _body(self, turn: Turn, role: RoleSpec, emit: Emit) -> TurnOutput:
         config = turn.context.config_snapshot
         prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
-        await self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit)
-        await self.recompute_turn_scope(emit)
-        model = await self.select_model(turn.request.choice, role)
+        # The disk takes its time; what else a request needs is found out meanwhile.
+        saving = asyncio.ensure_future(self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit))
+        try:
+            await self.recompute_turn_scope(emit)
+            model = await self.select_model(turn.request.choice, role)
+        finally:
+            await saving
         self._introduce(model.model, emit)
         setup = TurnSetup(
             turn_id=turn.turn_id,

