@@ -1,17 +1,22 @@
 """What is measured: each function drives the real program in a pseudo terminal and returns one figure."""
 
+import asyncio
 import os
+import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from smith_core.messages import Message, TurnRecord, TurnResult
+from smith_core.store.persistence import open_disk_persistence
 from tests.bench.probe import Probe
 from tests.support.model_steps import Call, Calls, Finish, Text
 from tests.support.server_thread import ServerThread
@@ -31,11 +36,12 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def smith(url: str) -> Iterator[Probe]:
-    """Run the app against an address, in an empty home and an empty project."""
+def smith(url: str, prepare: Callable[[Path], None] = lambda home: None) -> Iterator[Probe]:
+    """Run the app against an address, in an empty project and a home that is empty but for what `prepare` makes."""
     with tempfile.TemporaryDirectory() as home:
         project = Path(home) / "project"
         project.mkdir()
+        prepare(Path(home))
         environ = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/c", "XDG_CONFIG_HOME": f"{home}/k"}
         environ |= {"XDG_DATA_HOME": f"{home}/d", "XDG_STATE_HOME": f"{home}/s"}
         command = [str(BIN / "smith-tui"), "--set", f"llm_config.api_url={url}", "--model", "scripted"]
@@ -173,4 +179,52 @@ def _prompts(request: dict[str, Any]) -> int:
     return sum(message["role"] == "user" for message in request["messages"])
 
 
-FIGURES = (start_up, keys_while_the_host_starts, enter_to_request, cancel_stream, cancel_tool, twenty_steps)
+RESUMED_MESSAGES = 20_000
+LAST_WORDS = "these-were-the-last-words"
+
+
+def resume(rounds: int = 5) -> Figure:
+    """The last words of a conversation of 20,000 messages on the screen, against an empty start."""
+    later, shown = [], []
+    with tempfile.TemporaryDirectory() as made:
+        asyncio.run(_long_conversation(Path(made)))
+        for _ in range(rounds):
+            with smith("http://127.0.0.1:9/v1") as probe:
+                empty = probe.wait_for(READY) - probe.started_at
+            copy = partial(shutil.copytree, made, dirs_exist_ok=True)
+            with smith("http://127.0.0.1:9/v1", lambda home, copy=copy: copy(home)) as probe:
+                later.append(probe.wait_for(READY) - probe.started_at - empty)
+                shown.append(probe.wait_for(LAST_WORDS.encode()) - probe.started_at - empty)
+    painted, told = statistics.median(later), statistics.median(shown)
+    return Figure(
+        name="resume of 20,000 messages: paint (last words) behind an empty start",
+        value=f"{painted * 1000:+.0f} ms ({told * 1000:+.0f} ms)",
+        goal="≤ 50 ms",
+        good=painted <= 0.05,
+    )
+
+
+async def _long_conversation(home: Path) -> None:
+    store = open_disk_persistence(home / "d" / "smith")
+    half = RESUMED_MESSAGES // 200
+    for number in range(100):
+        texts = [f"message {number}-{index} " + "word " * 20 for index in range(half * 2)]
+        texts[-1] = LAST_WORDS if number == 99 else texts[-1]
+        messages = tuple(
+            Message(role="assistant" if index % 2 else "user", content=text) for index, text in enumerate(texts)
+        )
+        result = TurnResult(turn_id=f"t{number}", conversation_id="long", role="direct", stop_reason="completed")
+        record = TurnRecord(
+            turn_id=result.turn_id,
+            conversation_id="long",
+            project_id="p",
+            cwd="/",
+            started_at=float(number),
+            messages=messages,
+            result=result,
+        )
+        await store.persist_turn(record)
+    await store.aclose()
+
+
+FIGURES = (start_up, keys_while_the_host_starts, enter_to_request, cancel_stream, cancel_tool, twenty_steps, resume)
