@@ -23,6 +23,7 @@ ALWAYS_OFFERED = frozenset({"bash", "read", "edit", "write", REPORT, "code_grep"
 _EDIT_ARGUMENTS = frozenset({"path", "operation", "start_line", "end_line", "text", "hash"})
 _PLACE_WORDS = re.compile(r"\b(folder|directory|files|repo|repository|project|script|run)\b", re.IGNORECASE)
 _MAKING_WORDS = re.compile(r"\b(creat|mak|writ|generat|add|new|sav|stor)(e|es|ing)?\b", re.IGNORECASE)
+_RUN_ORDER = re.compile(r"(please\s+)?(run|execute|start|launch)\b", re.I)
 _QUESTION = re.compile(
     r"(what|which|who|where|when|why|how|does|do|is|are|was|can|show|list|explain|describe|tell|read|find|look)\b", re.I
 )
@@ -90,13 +91,18 @@ def next_actions(
             actions.append(object_action(name, command={"type": "string"}))
         else:
             actions.append(action_of(name, plain_schema(tool.parameters)))
-    if REPORT not in tools and (not actions or only_end or (may_end and may_answer(situation))):
+    if REPORT not in tools and (not actions or only_end or (may_end and may_answer(situation, tools))):
         actions.append(object_action(ANSWER, text={"type": "string"}))
     return actions
 
 
-def may_answer(situation: Situation) -> bool:
-    """Whether an answer can be more than a guess: something was looked at, or the task is about nothing here."""
+def may_answer(situation: Situation, tools: Collection[str]) -> bool:
+    """Whether an answer can be more than a guess: something was looked at, or the task is about nothing here.
+
+    What is to be run has to run: reading a script does not tell what comes out of it.
+    """
+    if "bash" in tools and _RUN_ORDER.match(situation.task.strip()):
+        return any(step.tool == "bash" for step in situation.steps)
     if situation.steps:
         return True
     return not mentioned(situation.listing, situation.task) and not _PLACE_WORDS.search(situation.task)

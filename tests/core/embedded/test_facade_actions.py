@@ -222,3 +222,9 @@ def test_a_long_turn_still_fits_into_the_models_window(folder: Path) -> None:
 )
 def test_a_question_is_not_answered_by_an_edit(folder: Path, task: str, may_edit: bool) -> None:
     assert ("append" in named(actions(request(folder, task, READ)))) == may_edit
+
+
+def test_what_is_to_be_run_is_not_answered_from_reading_it(folder: Path) -> None:
+    ran = ("bash", {"command": "python3 calc.py"}, "-1\n[exit code 0]")
+    assert "answer" not in named(actions(request(folder, "Run calc.py and tell me its output", READ)))
+    assert "answer" in named(actions(request(folder, "Run calc.py and tell me its output", ran)))
