@@ -30,7 +30,7 @@ crash: .venv/.dev
 	$(BIN)/python -m tests.crash $(ARGS)
 
 local-eval: .venv/.dev
-	$(BIN)/python -m tests.local_eval $(ARGS)
+	nice -n 10 $(BIN)/python -m tests.local_eval $(ARGS)
 
 screenshots: .venv/.dev
 	$(BIN)/python screenshots/take.py
