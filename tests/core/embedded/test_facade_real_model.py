@@ -15,15 +15,11 @@ from tests.local_eval.trials import run_trial
 
 WEIGHTS = cache_dir() / "models" / SMALL_MODEL.file_name
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not WEIGHTS.is_file(), reason="the small model is not installed (smith-tui model install small)"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 async def test_the_small_model_reads_a_file_and_answers_and_frees_its_slot_on_cancel() -> None:
+    assert WEIGHTS.is_file(), "install the small model first: smith-tui model install small (make test does it)"
     server, client = LocalModelServer(), HostClient(start_host_process())
     try:
         endpoint = await server.start(WEIGHTS, "smith-local-0.5b")
