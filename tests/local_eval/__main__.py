@@ -24,7 +24,7 @@ from smith_core.paths import cache_dir
 from tests.local_eval.tasks import TASKS, Task
 from tests.local_eval.trials import Trial, run_trial
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks-local-model.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 GOAL_PASSES, GOAL_PASSES_ONE = 0.9, 0.7
 GOAL_FIRST_S, GOAL_TASK_S = 3.0, 8.0
 
