@@ -7,6 +7,7 @@ import msgspec
 
 from smith_core.errors import AgentError
 from smith_core.messages import Message, ToolResult, TurnResult, Usage
+from smith_core.report import DispatchResult
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -185,6 +186,26 @@ class TurnEnded(Event, frozen=True, kw_only=True, tag="turn_ended"):
     result: TurnResult
 
 
+class ChildStarted(Event, frozen=True, kw_only=True, tag="child_started"):
+    """A dispatch call has begun its child; `call_id` is the parent's call, `model` is "" until it is resolved."""
+
+    job_id: str
+    call_id: str
+    role: str
+    task: str
+    model: str = ""
+
+
+class ChildEnded(Event, frozen=True, kw_only=True, tag="child_ended"):
+    """A child is over, and this is what its parent gets."""
+
+    job_id: str
+    call_id: str
+    result: DispatchResult
+    duration_s: float = 0.0
+    tool_calls: int = 0
+
+
 class ChildEvent(Event, frozen=True, kw_only=True, tag="child_event"):
     """Something that happened inside a dispatched child."""
 
@@ -217,6 +238,8 @@ AnyEvent = (
     | QuitRequested
     | SetupRequested
     | TurnEnded
+    | ChildStarted
+    | ChildEnded
     | ChildEvent
 )
 Emit = Callable[[AnyEvent], None]

@@ -46,6 +46,7 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     diff: unified diff of the change, for the screen. full_output_path: the raw stream on disk.
     omitted_chars: characters left out of `content`. lines: of the file read. duration_s: wall seconds.
+    job_id: of the child that a dispatch call ran.
     """
 
     path: str = ""
@@ -59,6 +60,7 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     full_output_path: str = ""
     recall_key: str = ""
     duration_s: float = 0.0
+    job_id: str = ""
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
