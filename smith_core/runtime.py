@@ -20,6 +20,7 @@ from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Emit, Notice
 from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
+from smith_core.messages import Message
 from smith_core.model import ModelChoice, ModelService
 from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
@@ -152,6 +153,17 @@ class Runtime:
     def cancel(self) -> bool:
         """Cancel the running turn; say whether there was one."""
         return self.session.cancel()
+
+    def cancel_child(self, job_id: str) -> bool:
+        """Cancel one dispatched child alone, its parent goes on; say whether it was running."""
+        return self.services.dispatch.cancel(job_id)
+
+    async def child_messages(self, job_id: str) -> tuple[Message, ...]:
+        """Return the transcript of a child of this conversation, () when there is none; it may be running still.
+
+        Raises AgentFailure of kind persistence when the store cannot be read.
+        """
+        return self.services.dispatch.messages(job_id)
 
     def unsaved_sentence(self) -> str:
         """Say after the end what is lost because it could not be saved; "" when nothing is."""
