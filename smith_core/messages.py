@@ -112,10 +112,17 @@ class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
     duration_s: float = 0.0
 
 
+class ChildTranscript(msgspec.Struct, frozen=True, kw_only=True):
+    """What a dispatched child said, verbatim and in order; its first message is its task."""
+
+    job_id: str
+    messages: tuple[Message, ...]
+
+
 class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A finished turn as it is persisted: the slice of the transcript, verbatim and in order, and its result.
 
-    child_usage: pairs of dispatch job id and usage.
+    child_usage: pairs of dispatch job id and usage. children: the transcripts of the children that it dispatched.
     """
 
     turn_id: str
@@ -126,3 +133,4 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     result: TurnResult
     child_usage: tuple[tuple[str, Usage], ...] = ()
+    children: tuple[ChildTranscript, ...] = ()

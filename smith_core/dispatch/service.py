@@ -16,6 +16,7 @@ class LiveChild:
         self.token = token
         self.messages: list[Message] = []
         self.usage = Usage()
+        self.tool_calls = 0
         self.is_over = False
 
 

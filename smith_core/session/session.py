@@ -11,6 +11,7 @@ import msgspec
 
 from smith_core.cancel import new_root
 from smith_core.conversation import UsageTracker
+from smith_core.dispatch.worker import Children, ParentTurn
 from smith_core.embedded.label import label_of
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import (
@@ -18,26 +19,24 @@ from smith_core.events import (
     Emit,
     Notice,
     SessionChanged,
-    ToolOutput,
     TurnEnded,
     TurnStarted,
     UsageReported,
 )
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
-from smith_core.messages import Message, StopReason, TurnRecord, TurnResult
+from smith_core.messages import ChildTranscript, Message, StopReason, TurnRecord, TurnResult
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
-from smith_core.secrets import child_environment
 from smith_core.services import Services
+from smith_core.session.children import ChildTurns
+from smith_core.session.setup import TurnParts, TurnPlace, make_setup
 from smith_core.session.values import ExecutionContext, Listed, SessionState, Status, Turn, TurnRequest, TurnScope
 from smith_core.store.interface import TITLE_LENGTH
-from smith_core.store.repair import repair
 from smith_core.store.saving import Saver
 from smith_core.text import clean_text, shorten
-from smith_core.tools.base import ToolContext
-from smith_core.turn import TurnOutput, TurnSetup, run_turn
+from smith_core.turn import TurnOutput, run_turn
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
@@ -67,6 +66,7 @@ class Session:
         self.active_role = services.config.effective.active_role
         self.state = SessionState()
         self.current_turn: Turn | None = None
+        self._children: Children | None = None
         self.next_turn_id = 1
         self.usage = UsageTracker()
         self.scope = TurnScope(cwd=str(cwd), project=Project(root=str(cwd)))
@@ -174,6 +174,8 @@ class Session:
 
     async def finish_turn(self, turn: Turn, output: TurnOutput, emit: Emit) -> TurnResult:
         """Close the turn, put it on record, and report its end."""
+        job_ids = self._children.job_ids if self._children is not None else []
+        children = self.services.dispatch.children(job_ids)
         result = TurnResult(
             turn_id=turn.turn_id,
             conversation_id=turn.context.conversation_id,
@@ -194,6 +196,8 @@ class Session:
             started_at=turn.started_at,
             messages=output.messages,
             result=result,
+            child_usage=tuple((child.job_id, child.usage) for child in children),
+            children=tuple(ChildTranscript(job_id=child.job_id, messages=tuple(child.messages)) for child in children),
         )
         conversation = self.services.conversation
         if record.conversation_id == conversation.conversation_id:
@@ -202,6 +206,8 @@ class Session:
         try:
             await self.saver.save_turn(record, emit)
         finally:
+            self.services.dispatch.forget(job_ids)
+            self._children = None
             self.current_turn = None
             self._turn_over.set()
         self.wake_search()
@@ -232,7 +238,6 @@ class Session:
         return await self.finish_turn(turn, output, emit)
 
     async def _body(self, turn: Turn, role: RoleSpec, emit: Emit) -> TurnOutput:
-        config = turn.context.config_snapshot
         prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
         # The disk takes its time; what else a request needs is found out meanwhile.
         saving = asyncio.ensure_future(self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit))
@@ -242,22 +247,39 @@ class Session:
         finally:
             await saving
         self._introduce(model.model, emit)
-        setup = TurnSetup(
+        place = TurnPlace(cwd=self.cwd, project=self.scope.project, spill_dir=self.spill_dir, search=self.search)
+        self._children = self._children_of(turn, place, model, emit)
+        parts = TurnParts(
             turn_id=turn.turn_id,
-            role=role,
             text=turn.request.text,
-            history=repair(self.services.conversation.messages),
-            system_prompt=self.services.prompt.build_system_prompt(role, self.scope.cwd, self.scope.project),
+            history=self.services.conversation.messages,
             model=model,
-            endpoint=self.services.model.endpoint(config, model.model),
-            config=config,
-            client=self.services.model.client,
-            registry=self.services.tool,
             token=turn.token,
             emit=self._counting(emit),
-            make_tool_context=lambda call_id: self._tool_context(call_id, turn, emit),
+            dispatch=self._children.dispatch,
         )
-        return await run_turn(setup)
+        return await run_turn(make_setup(turn.context, place, parts))
+
+    def _children_of(self, turn: Turn, place: TurnPlace, model: SelectedModel, emit: Emit) -> Children:
+        conversation_id = turn.context.conversation_id
+        runner = ChildTurns(turn.context, place, model, lambda model_id: self._introduce(model_id, emit))
+
+        async def keep_note(key: str, text: str) -> None:
+            await self.services.persistence.put_note(conversation_id, key, text)
+            self.wake_search()
+
+        parent = ParentTurn(
+            turn_id=turn.turn_id,
+            role=turn.context.active_role,
+            conversation_id=conversation_id,
+            token=turn.token,
+            max_parallel=turn.context.config_snapshot.dispatch.max_parallel,
+            emit=emit,
+            run_child=runner.run,
+            keep_note=keep_note,
+            count=self.usage.add,
+        )
+        return Children(parent, self.services.dispatch)
 
     async def recompute_turn_scope(self, emit: Emit | None = None) -> TurnScope:
         """Find out anew where the next turn works: folder, git project, index file."""
@@ -288,24 +310,6 @@ class Session:
             emit(event)
 
         return count
-
-    def _tool_context(self, call_id: str, turn: Turn, emit: Emit) -> ToolContext:
-        config = turn.context.config_snapshot
-        return ToolContext(
-            call_id=call_id,
-            role=turn.context.active_role,
-            turn_id=turn.turn_id,
-            cancel_token=turn.token,
-            cwd=self.cwd,
-            project=self.scope.project,
-            emit_output=lambda chunk: emit(ToolOutput(call_id=call_id, chunk=chunk)),
-            child_env=child_environment(config),
-            spill_dir=self.spill_dir,
-            bash_timeout_s=config.tools.bash_timeout_s,
-            services=self.services,
-            conversation_id=turn.context.conversation_id,
-            search=self.search,
-        )
 
     # What commands change
 

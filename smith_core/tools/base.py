@@ -10,6 +10,7 @@ from smith_core.cancel import CancelToken
 from smith_core.errors import AgentError, ErrorKind
 from smith_core.messages import MutationState, ToolMetadata
 from smith_core.project import Project
+from smith_core.report import DispatchResult
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
@@ -24,6 +25,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     emit_output: takes raw live output, on the event loop. child_env: the environment for programs it starts,
     without our keys. spill_dir: folder (0700) for full outputs; it exists. bash_timeout_s: default limit.
     conversation_id: owner of the scratchpad. search: finds what was ever said, None where nothing is indexed.
+    dispatch: runs a child for the call, given its arguments and call id; None in a child. Raises AgentFailure for a
+    job that cannot be given.
     """
 
     call_id: str
@@ -39,6 +42,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     services: Any = None
     conversation_id: str = ""
     search: "SearchService | None" = None
+    dispatch: Callable[[Any, str], Awaitable[DispatchResult]] | None = None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""
@@ -60,7 +64,11 @@ Handler = Callable[[Any, ToolContext], Awaitable[ToolOutcome]]
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool as it is registered; `arguments` is the frozen struct that its JSON schema is generated from."""
+    """A tool as it is registered; `arguments` is the frozen struct that its JSON schema is generated from.
+
+    coerce: brings what models send into the form of `arguments` before it is validated. side_by_side: neighbouring
+    calls of such tools in one answer run at the same time.
+    """
 
     name: str
     description: str
@@ -70,6 +78,8 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     role_denylist: frozenset[str] = frozenset()
     is_terminal: bool = False
     mutates: bool = False
+    coerce: Callable[[Any], Any] | None = None
+    side_by_side: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:

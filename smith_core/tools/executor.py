@@ -45,7 +45,8 @@ def decode_arguments(text: str, spec: ToolSpec) -> Any | AgentError:
     )
     try:
         value = msgspec.json.decode(text) if text.strip() else {}
-        return msgspec.convert({} if value is None else value, spec.arguments, strict=False)
+        value = {} if value is None else value
+        return msgspec.convert(spec.coerce(value) if spec.coerce else value, spec.arguments, strict=False)
     except msgspec.ValidationError as error:
         problem = str(error)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
