@@ -1,6 +1,6 @@
 """The live transcript of a session, and the totals of the tokens that it used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from smith_core.ids import new_id
 from smith_core.messages import Message, TurnRecord, Usage
@@ -13,6 +13,10 @@ class Conversation:
     """
 
     def __init__(self, conversation_id: str | None = None, messages: tuple[Message, ...] = ()) -> None:
+        self.conversation_id = ""
+        self.messages: tuple[Message, ...] = ()
+        self.sequences: tuple[int, ...] = ()
+        self._highest = 0
         self.reset(conversation_id, messages)
 
     def append(self, record: TurnRecord) -> None:
@@ -23,12 +27,21 @@ class Conversation:
     @property
     def next_sequence(self) -> int:
         """The number of the next message."""
-        return self.sequences[-1] + 1 if self.sequences else 1
+        return self._highest + 1
 
     def extend(self, messages: Sequence[Message], sequences: Sequence[int]) -> None:
         """Add messages that have their numbers."""
         self.messages += tuple(messages)
         self.sequences += tuple(sequences)
+        self._highest = max(self._highest, *sequences, 0)
+
+    def change(self, changes: Mapping[int, Message | None]) -> None:
+        """Put other messages under numbers, or none; no number is given twice while the conversation is open."""
+        messages = {**dict(zip(self.sequences, self.messages, strict=True)), **changes}
+        kept = sorted((number, message) for number, message in messages.items() if message is not None)
+        self.sequences = tuple(number for number, _ in kept)
+        self.messages = tuple(message for _, message in kept)
+        self._highest = max(self._highest, *self.sequences, 0)
 
     def reset(
         self,
@@ -40,9 +53,11 @@ class Conversation:
         is_read_only: bool = False,
     ) -> None:
         """Go on with another conversation, a new one unless an id is given."""
+        is_same = conversation_id is not None and conversation_id == self.conversation_id
         self.conversation_id = conversation_id or new_id()
         self.messages = messages
         self.sequences = tuple(range(1, len(messages) + 1)) if sequences is None else sequences
+        self._highest = max(self._highest if is_same else 0, *self.sequences, 0)
         self.title = title
         self.is_read_only = is_read_only
 

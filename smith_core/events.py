@@ -140,6 +140,15 @@ class ConversationLoaded(Event, frozen=True, kw_only=True, tag="conversation_loa
     is_read_only: bool = False
 
 
+class HistoryEdited(Event, frozen=True, kw_only=True, tag="history_edited"):
+    """The person has changed messages of the current conversation; this is all of it, with the numbers in the store."""
+
+    conversation_id: str
+    title: str
+    messages: tuple[Message, ...]
+    sequences: tuple[int, ...]
+
+
 class MessagesFollowed(Event, frozen=True, kw_only=True, tag="messages_followed"):
     """Another process has added messages to the conversation that is followed."""
 
@@ -232,6 +241,7 @@ AnyEvent = (
     | SessionChanged
     | ConversationLoaded
     | MessagesFollowed
+    | HistoryEdited
     | HeldElsewhere
     | SaveStateChanged
     | PickerRequested

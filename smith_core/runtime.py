@@ -26,6 +26,7 @@ from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
 from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.services import SERVICE_NAMES, EventHub, Services
+from smith_core.session.history import History
 from smith_core.session.session import Session
 from smith_core.session.values import TurnRequest
 from smith_core.store.interface import Persistence
@@ -127,6 +128,7 @@ class Runtime:
         self.services = services
         self.session = Session(services, cwd or Path.cwd(), spill_dir, choice, search)
         self.shelf = Shelf(self.session)
+        self.history = History(self.session)
         self._wish = wish
         self._opening: asyncio.Task[None] | None = None
 

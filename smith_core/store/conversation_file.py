@@ -1,7 +1,7 @@
 """One conversation on disk: its messages, turn records, usage, scratchpad and description in one journal."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,17 @@ import msgspec
 
 from smith_core.messages import Message, TurnRecord
 from smith_core.store.adapter import RecordAdapter
-from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, StoredMessage
+from smith_core.store.faults import no_message
+from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, MessageChange, StoredMessage
 from smith_core.store.journal.database import JournalDatabase
 from smith_core.store.journal.lock import FileLock
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.repositories import ConversationNoteRepository, ConversationRepository, UsageRepository
 from smith_core.store.schema import MESSAGES, message_key, sequence_of
 from smith_core.text import shorten
+
+_FEW = 50
+"""Messages that are read at once while the first prompt is looked for."""
 
 
 class ConversationFile:
@@ -133,11 +137,53 @@ class ConversationFile:
                 self.change_meta(message_count=self._count())
         return there
 
+    def change_messages(self, changes: Sequence[MessageChange]) -> None:
+        """Make all of these changes, or none: AgentFailure when a message is not the one that was there before."""
+        self._next()
+        meta = self.meta
+        first_prompt = self._first_prompt()
+        has_own_title = meta.title != shorten(first_prompt, TITLE_LENGTH)
+        with self.adapter.batch():
+            for change in changes:
+                key = message_key(self.conversation_id, change.sequence)
+                stored = next((item.message for item in self.conversations.messages([key])), None)
+                if not _is_same(stored, change.before):
+                    raise no_message(change.sequence)
+                if change.after is None:
+                    self.conversations.discard(self.conversation_id, change.sequence)
+                else:
+                    self.conversations.put(self.conversation_id, change.sequence, change.after)
+            self._follow_in_turns({change.sequence for change in changes})
+            title = meta.title if has_own_title else shorten(self._first_prompt(), TITLE_LENGTH)
+            self.change_meta(message_count=self._count(), title=title)
+
+    def purge(self) -> None:
+        """Write the file anew without what does not count any more."""
+        self._database.storage.compact()
+
     def close(self) -> None:
         """Close the file and let go of the conversation."""
         self._database.close()
         if self._lock is not None:
             self._lock.release()
+
+    def _first_prompt(self) -> str:
+        keys = self.conversations.message_keys(self.conversation_id)
+        for start in range(0, len(keys), _FEW):
+            for item in self.conversations.messages(keys[start : start + _FEW]):
+                if item.message.role == "user":
+                    return item.message.content
+        return ""
+
+    def _follow_in_turns(self, sequences: Collection[int]) -> None:
+        """Let the text of each turn's record be that of the last answer that is left of it."""
+        for note in self.notes.turns(self.conversation_id):
+            numbers = range(note.first_sequence, note.first_sequence + note.message_count)
+            if any(sequence in numbers for sequence in sequences):
+                found = self.conversations.messages([message_key(self.conversation_id, number) for number in numbers])
+                answers = [item.message.content for item in found if item.message.role == "assistant"]
+                result = msgspec.structs.replace(note.result, text=answers[-1] if answers else "")
+                self.notes.replace_turn(msgspec.structs.replace(note, result=result))
 
     @staticmethod
     def _touched(meta: ConversationMeta, prompt: Message | None, now: float) -> ConversationMeta:
@@ -157,3 +203,14 @@ class ConversationFile:
             self._next_sequence = max(self._next_sequence, sequence_of(keys[-1]) + 1 if keys else 1)
             self._sequence_epoch = epoch
         return self._next_sequence
+
+
+def _is_same(stored: Message | None, expected: Message | None) -> bool:
+    """Say whether a stored message is the one that somebody has in mind, whatever became of its text in storing."""
+    if stored is None or expected is None:
+        return stored is expected
+    return (stored.role, stored.tool_call_id, stored.created_at) == (
+        expected.role,
+        expected.tool_call_id,
+        expected.created_at,
+    )

@@ -1,6 +1,6 @@
 """What the engine asks of whatever keeps conversations; every call may raise AgentFailure of kind persistence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -35,6 +35,14 @@ class StoredMessage(msgspec.Struct, frozen=True):
 
     sequence: int
     message: Message
+
+
+class MessageChange(msgspec.Struct, frozen=True):
+    """What stood under a number before and what stands there afterwards; None for nothing."""
+
+    sequence: int
+    before: Message | None
+    after: Message | None
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,6 +116,17 @@ class Persistence(Protocol):
 
     async def delete_message(self, conversation_id: str, sequence: int) -> None:
         """Take one message out; the others keep their numbers."""
+        ...
+
+    async def change_messages(self, conversation_id: str, changes: Sequence[MessageChange]) -> None:
+        """Make all of these changes, or none when a message is not the one that was there before.
+
+        What was made from the messages follows: the title that the first prompt gave, and the texts of turn records.
+        """
+        ...
+
+    async def purge(self, conversation_id: str) -> None:
+        """Remove from the medium what has been changed or deleted in a conversation."""
         ...
 
     async def active_conversation_id(self) -> str:

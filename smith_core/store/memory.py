@@ -1,7 +1,7 @@
 """A store that lasts as long as the process; it keeps the same promises while that runs."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -9,10 +9,12 @@ import msgspec
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.ids import new_id
 from smith_core.messages import Message, TurnRecord, Usage
+from smith_core.store.faults import no_message
 from smith_core.store.interface import (
     TITLE_LENGTH,
     ConversationHeld,
     ConversationMeta,
+    MessageChange,
     Note,
     StoredMessage,
     StoreNotice,
@@ -28,6 +30,7 @@ class MemoryPersistence:
     def __init__(self) -> None:
         self._messages: dict[str, dict[int, Message]] = {}
         self._prompts: dict[tuple[str, str], int] = {}
+        self._highest: dict[str, int] = {}
         self._metas: dict[str, ConversationMeta] = {}
         self._usage: dict[str, Usage] = {}
         self._notes: dict[tuple[str, str], Note] = {}
@@ -46,14 +49,14 @@ class MemoryPersistence:
     async def save_prompt(self, conversation_id: str, turn_id: str, message: Message) -> None:
         """Keep the prompt of a turn that has not ended."""
         messages = self._messages.setdefault(conversation_id, {})
-        sequence = self._prompts.setdefault((conversation_id, turn_id), max(messages, default=0) + 1)
+        sequence = self._prompts.setdefault((conversation_id, turn_id), self._next(conversation_id))
         messages[sequence] = message
 
     async def persist_turn(self, record: TurnRecord) -> None:
         """Append the turn's messages to its conversation."""
         key = record.conversation_id
         messages = self._messages.setdefault(key, {})
-        first = self._prompts.pop((key, record.turn_id), max(messages, default=0) + 1)
+        first = self._prompts.pop((key, record.turn_id), self._next(key))
         messages.update(enumerate(record.messages, first))
         first_prompt = record.messages[0].content if record.messages else ""
         meta = self._metas.get(key) or ConversationMeta(conversation_id=key, created_at=record.started_at)
@@ -96,6 +99,27 @@ class MemoryPersistence:
     async def delete_message(self, conversation_id: str, sequence: int) -> None:
         """Delete one message."""
         self._messages.get(conversation_id, {}).pop(sequence, None)
+
+    async def change_messages(self, conversation_id: str, changes: Sequence[MessageChange]) -> None:
+        """Change messages, all at once."""
+        messages = self._messages.setdefault(conversation_id, {})
+        self._highest[conversation_id] = self._next(conversation_id) - 1
+        for change in changes:
+            if (change.sequence in messages) != (change.before is not None):
+                raise no_message(change.sequence)
+        for change in changes:
+            if change.after is None:
+                del messages[change.sequence]
+            else:
+                messages[change.sequence] = change.after
+        self._change(conversation_id, message_count=len(messages))
+
+    async def purge(self, conversation_id: str) -> None:
+        """Do nothing: what is changed is gone."""
+
+    def _next(self, conversation_id: str) -> int:
+        messages = self._messages.get(conversation_id, {})
+        return max(self._highest.get(conversation_id, 0), *messages, 0) + 1
 
     async def active_conversation_id(self) -> str:
         """Return the conversation of the last turn."""

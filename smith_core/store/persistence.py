@@ -1,7 +1,7 @@
 """The handle `persistence` on disk: every call runs on one worker thread of its own, off the event loop."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from smith_core.errors import AgentFailure, failure
 from smith_core.messages import Message, TurnRecord, Usage
 from smith_core.store.faults import translate
-from smith_core.store.interface import ConversationHeld, ConversationMeta, Note, StoredMessage, StoreNotice
+from smith_core.store.interface import (
+    ConversationHeld,
+    ConversationMeta,
+    MessageChange,
+    Note,
+    StoredMessage,
+    StoreNotice,
+)
 
 if TYPE_CHECKING:
     from smith_core.store.store import Store
@@ -81,6 +88,14 @@ class DiskPersistence:
     async def delete_message(self, conversation_id: str, sequence: int) -> None:
         """Take one message out; the others keep their numbers."""
         await self._run(lambda store: store.delete_message(conversation_id, sequence))
+
+    async def change_messages(self, conversation_id: str, changes: Sequence[MessageChange]) -> None:
+        """Make all of these changes of messages, or none."""
+        await self._run(lambda store: store.change_messages(conversation_id, changes))
+
+    async def purge(self, conversation_id: str) -> None:
+        """Remove from the medium what has been changed or deleted in a conversation."""
+        await self._run(lambda store: store.purge(conversation_id))
 
     # All conversations
 

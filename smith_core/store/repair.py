@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from smith_core.messages import Message, ToolCall
 
+REMOVED = "[a message was deleted here]"
+_REMOVED = Message(role="user", content=REMOVED)
 NOT_RUN = "not run: the turn was interrupted before this call had a result"
 
 
@@ -11,10 +13,14 @@ def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages so that every call is followed by exactly one result, and every result has its call.
 
     A call without a result gets a short one that says so; a result without a call, a second result of a call and an
-    assistant message with neither text nor calls are left out. Whole conversations come back as they are.
+    assistant message with neither text nor calls are left out. Where the prompt of an answer was deleted, a short one
+    says so, because some chat templates want the roles to alternate. Whole conversations come back as they are.
     """
     repaired: list[Message] = []
     for position, message in enumerate(messages):
+        is_answer = message.role == "assistant" and (message.tool_calls or message.content.strip())
+        if is_answer and (not repaired or repaired[-1].role == "assistant"):
+            repaired.append(_REMOVED)
         if message.role == "assistant" and message.tool_calls:
             repaired.append(message)
             repaired += _results(message.tool_calls, _until_next_answer(messages, position + 1))

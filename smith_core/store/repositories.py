@@ -120,6 +120,15 @@ class ConversationNoteRepository:
         key = note_key(record.conversation_id, TURN_RECORD + check_id(record.turn_id))
         self._adapter.put(TURN_NOTES, key, note)
 
+    def turns(self, conversation_id: str) -> tuple[TurnNote, ...]:
+        """Return the records of all turns."""
+        keys = self._adapter.keys(TURN_NOTES, f"{conversation_prefix(conversation_id)}{TURN_RECORD}")
+        return tuple(note for _, note in self._adapter.items(TURN_NOTES, keys))
+
+    def replace_turn(self, note: TurnNote) -> None:
+        """Put another record in the place of that of its turn."""
+        self._adapter.put(TURN_NOTES, note_key(note.conversation_id, TURN_RECORD + check_id(note.turn_id)), note)
+
     def turn(self, conversation_id: str, turn_id: str) -> TurnNote | None:
         """Return the record of a turn."""
         return self._adapter.get(TURN_NOTES, note_key(conversation_id, TURN_RECORD + check_id(turn_id)))

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,14 @@ from smith_core.messages import Message, TurnRecord, Usage
 from smith_core.store.conversation_file import ConversationFile
 from smith_core.store.faults import no_conversation, no_message
 from smith_core.store.global_file import GlobalFile, is_expired
-from smith_core.store.interface import ConversationHeld, ConversationMeta, Note, StoredMessage, StoreNotice
+from smith_core.store.interface import (
+    ConversationHeld,
+    ConversationMeta,
+    MessageChange,
+    Note,
+    StoredMessage,
+    StoreNotice,
+)
 from smith_core.store.journal.lock import FileLock, LockHeldError, holder_of
 from smith_core.store.journal.offsets import index_path
 from smith_core.store.journal.options import JournalOptions
@@ -174,6 +181,17 @@ class Store:
         with self.changing(conversation_id) as file:
             if not file.delete_message(sequence):
                 raise no_message(sequence)
+
+    def change_messages(self, conversation_id: str, changes: Sequence[MessageChange]) -> None:
+        """Make all of these changes of messages, or none; turns that are in memory only are saved before."""
+        with self.changing(conversation_id) as file:
+            self._save_into(file)
+            file.change_messages(changes)
+
+    def purge(self, conversation_id: str) -> None:
+        """Write a conversation anew without what has been changed or deleted in it."""
+        with self.changing(conversation_id) as file:
+            file.purge()
 
     def set_title(self, conversation_id: str, title: str) -> None:
         """Name a conversation, which begins to exist by that."""
