@@ -24,6 +24,7 @@ from smith_core.text import clean_text
 from smith_core.tools.base import ToolContext
 from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
+from smith_core.tools.side_by_side import grouped, run_together
 from smith_core.window import WindowLimits, fit
 
 MALFORMED_KEPT_CHARS = 2000
@@ -171,19 +172,16 @@ class _TurnLoop:
     async def _run_calls(self, calls: tuple[ToolCall, ...]) -> TurnOutput | None:
         """Run the calls in order and answer every one of them; return the turn's end if it is over."""
         terminal: ToolResult | None = None
-        for call in calls:
-            if self.setup.token.is_cancelled:
-                self._answer(call, not_run(call.id, "the turn was cancelled"))
-            elif terminal is not None:
-                self._answer(call, not_run(call.id, "the turn has ended"))
-            elif self._budget_left() <= 0:
-                self._answer(call, not_run(call.id, "the tool budget of this turn is used up"))
-            else:
-                self.calls_made += 1
-                result = await self._run_call(call)
+        for group in grouped(calls, self.setup.registry):
+            runnable = self._runnable(group, has_ended=terminal is not None)
+            results = await run_together(runnable, self._run_call, self.setup.token)
+            for call, result in zip(runnable, results, strict=True):
+                self._add_result(call, result)
                 spec = self.setup.registry.get(call.name)
                 if result.ok and spec is not None and spec.is_terminal:
                     terminal = result
+            for call in group[len(runnable) :]:
+                self._answer(call, not_run(call.id, self._why_not(has_ended=terminal is not None)))
         if self.setup.token.is_cancelled:
             return self._finish("cancelled", CANCELLED)
         if terminal is not None:
@@ -192,14 +190,32 @@ class _TurnLoop:
             return self._finish("budget_exhausted", self._over_budget())
         return None
 
+    def _runnable(self, group: tuple[ToolCall, ...], *, has_ended: bool) -> tuple[ToolCall, ...]:
+        """Return the first calls of a group that may run now, paid for from the budget."""
+        if self._why_not(has_ended=has_ended):
+            return ()
+        runnable = group[: int(min(len(group), self._budget_left()))]
+        self.calls_made += len(runnable)
+        return runnable
+
+    def _why_not(self, *, has_ended: bool) -> str:
+        if self.setup.token.is_cancelled:
+            return "the turn was cancelled"
+        if has_ended:
+            return "the turn has ended"
+        return "the tool budget of this turn is used up" if self._budget_left() <= 0 else ""
+
     async def _run_call(self, call: ToolCall) -> ToolResult:
         self.setup.emit(ToolStarted(call_id=call.id, name=call.name, arguments=call.arguments))
         result = await execute(call, self.setup.role.name, self.setup.registry, self.setup.make_tool_context)
-        self._answer(call, result)
+        self.setup.emit(ToolEnded(name=call.name, result=result))
         return result
 
     def _answer(self, call: ToolCall, result: ToolResult) -> None:
         self.setup.emit(ToolEnded(name=call.name, result=result))
+        self._add_result(call, result)
+
+    def _add_result(self, call: ToolCall, result: ToolResult) -> None:
         self._add(
             Message(
                 role="tool",

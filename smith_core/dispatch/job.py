@@ -118,17 +118,16 @@ def files_of(raw: Any) -> tuple[str, ...]:
 
 
 def job_prompt(job: DispatchJob) -> str:
-    """Return what the child reads as its task; each part has a heading, parts without content are left out."""
+    """Return what the child reads: its task, and behind it the parts that have content, each with a heading."""
     context = job.context
     parts = (
-        ("Task", job.task),
         ("What the user asked for", context.user_request_summary),
         ("What you have to keep to", context.role_instructions),
         ("Files to look at first", "\n".join(f"- {path}" for path in job.files)),
         ("The conversation so far, as material", context.transcript),
     )
     sections = [f"## {title}\n{text}" for title, text in parts if text]
-    return "\n\n".join([*sections, "End by calling `report`."])
+    return "\n\n".join([job.task, *sections, "End by calling `report`."])
 
 
 def _decoded(text: str) -> Any:

@@ -9,6 +9,7 @@ from smith_core.project import find_project
 from smith_core.prompt import build_system_prompt
 from smith_core.roles import ROLES
 from smith_core.tools.builtin import BUILTIN_TOOLS
+from smith_core.tools.registry import ToolRegistry
 
 REPORT_TOOL: dict[str, Any] = {
     "type": "function",
@@ -25,13 +26,13 @@ REPORT_TOOL: dict[str, Any] = {
 
 
 def our_tools() -> list[dict[str, Any]]:
-    """Return the built-in tools as they are offered to a model."""
+    """Return the built-in tools as they are offered to a model in the role direct."""
     return [
         {
             "type": "function",
             "function": {"name": spec.name, "description": spec.description, "parameters": spec.schema},
         }
-        for spec in BUILTIN_TOOLS
+        for spec in ToolRegistry(BUILTIN_TOOLS).list("direct")
     ]
 
 
