@@ -1,5 +1,6 @@
 """What a conversation is made of: messages, tool calls, tool results, usage and the record of one turn."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -134,3 +135,9 @@ class TurnRecord(msgspec.Struct, frozen=True, kw_only=True):
     result: TurnResult
     child_usage: tuple[tuple[str, Usage], ...] = ()
     children: tuple[ChildTranscript, ...] = ()
+
+
+def jobs_of(messages: Iterable[Message]) -> tuple[str, ...]:
+    """Return the job ids of the children whose results are among these messages, in order."""
+    jobs = (message.metadata.job_id for message in messages if message.metadata is not None)
+    return tuple(dict.fromkeys(job_id for job_id in jobs if job_id))

@@ -165,7 +165,10 @@ class Runtime:
 
         Raises AgentFailure of kind persistence when the store cannot be read.
         """
-        return self.services.dispatch.messages(job_id)
+        said = self.services.dispatch.messages(job_id)
+        if said:
+            return said
+        return await self.services.persistence.load_child(self.services.conversation.conversation_id, job_id)
 
     def unsaved_sentence(self) -> str:
         """Say after the end what is lost because it could not be saved; "" when nothing is."""

@@ -10,7 +10,17 @@ from smith_core.store.interface import ConversationMeta, Note
 from smith_core.store.journal.line import DELETED, Batch, scan
 from smith_core.store.journal.tail import read_header
 from smith_core.store.layout import StoreLayout
-from smith_core.store.schema import CONFIG, MESSAGES, METAS, NOTES, PROJECT_NOTES, SCRATCHPAD, USAGE, TurnNote
+from smith_core.store.schema import (
+    CHILD_MESSAGES,
+    CONFIG,
+    MESSAGES,
+    METAS,
+    NOTES,
+    PROJECT_NOTES,
+    SCRATCHPAD,
+    USAGE,
+    TurnNote,
+)
 from smith_core.store.version import SCHEMA_VERSION
 
 _TYPES: dict[str, type[msgspec.Struct]] = {
@@ -18,6 +28,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     METAS.name: ConversationMeta,
     PROJECT_NOTES.name: Note,
     USAGE.name: Usage,
+    CHILD_MESSAGES.name: Message,
 }
 
 

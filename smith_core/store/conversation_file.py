@@ -7,14 +7,19 @@ from typing import Any
 
 import msgspec
 
-from smith_core.messages import Message, TurnRecord
+from smith_core.messages import Message, TurnRecord, jobs_of
 from smith_core.store.adapter import RecordAdapter
 from smith_core.store.faults import no_message
 from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, MessageChange, StoredMessage
 from smith_core.store.journal.database import JournalDatabase
 from smith_core.store.journal.lock import FileLock
 from smith_core.store.journal.options import JournalOptions
-from smith_core.store.repositories import ConversationNoteRepository, ConversationRepository, UsageRepository
+from smith_core.store.repositories import (
+    ChildRepository,
+    ConversationNoteRepository,
+    ConversationRepository,
+    UsageRepository,
+)
 from smith_core.store.schema import MESSAGES, message_key, sequence_of
 from smith_core.text import shorten
 
@@ -43,6 +48,7 @@ class ConversationFile:
         self.conversations = ConversationRepository(self.adapter)
         self.notes = ConversationNoteRepository(self.adapter)
         self.usage = UsageRepository(self.adapter)
+        self.children = ChildRepository(self.adapter)
         self._prompts: dict[str, int] = {} if prompts is None else prompts
         self._next_sequence = 0
         self._sequence_epoch = -1
@@ -102,6 +108,8 @@ class ConversationFile:
                     self.conversations.put(self.conversation_id, sequence, message)
                 following = max(following, first + len(record.messages))
                 self.usage.put_turn(record)
+                for child in record.children:
+                    self.children.put(self.conversation_id, child)
                 self.notes.put_turn(record, first)
                 prompt = record.messages[0] if record.messages else None
                 meta = self._touched(meta, prompt, record.started_at + record.result.duration_s)
@@ -158,7 +166,8 @@ class ConversationFile:
             self.change_meta(message_count=self._count(), title=title)
 
     def purge(self) -> None:
-        """Write the file anew without what does not count any more."""
+        """Write the file anew without what does not count any more: nor children whose results were deleted."""
+        self.children.keep_only(self.conversation_id, jobs_of(item.message for item in self.messages()))
         self._database.storage.compact()
 
     def close(self) -> None:

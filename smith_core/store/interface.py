@@ -110,6 +110,10 @@ class Persistence(Protocol):
         """Return what another process has added to a conversation from number `since` on."""
         ...
 
+    async def load_child(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
+        """Return what a child that a saved turn dispatched said, in order; empty when there is none of that id."""
+        ...
+
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Put another message in the place of one."""
         ...

@@ -8,7 +8,7 @@ import msgspec
 
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.ids import new_id
-from smith_core.messages import Message, TurnRecord, Usage
+from smith_core.messages import Message, TurnRecord, Usage, jobs_of
 from smith_core.store.faults import no_message
 from smith_core.store.interface import (
     TITLE_LENGTH,
@@ -33,6 +33,7 @@ class MemoryPersistence:
         self._highest: dict[str, int] = {}
         self._metas: dict[str, ConversationMeta] = {}
         self._usage: dict[str, Usage] = {}
+        self._children: dict[tuple[str, str], tuple[Message, ...]] = {}
         self._notes: dict[tuple[str, str], Note] = {}
         self._project_notes: dict[tuple[str, str], Note] = {}
         self._overrides: Mapping[str, Any] = EMPTY_MAPPING
@@ -70,6 +71,7 @@ class MemoryPersistence:
         )
         turn_usage = sum((usage for _, usage in record.child_usage), record.result.usage)
         self._usage[key] = self._usage.get(key, Usage()) + turn_usage
+        self._children.update({(key, child.job_id): child.messages for child in record.children})
         self._active = key
 
     async def load_messages(self, conversation_id: str) -> tuple[Message, ...]:
@@ -90,6 +92,10 @@ class MemoryPersistence:
 
     def _stored(self, conversation_id: str) -> tuple[StoredMessage, ...]:
         return tuple(StoredMessage(*item) for item in sorted(self._messages.get(conversation_id, {}).items()))
+
+    async def load_child(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
+        """Return what a dispatched child said."""
+        return self._children.get((conversation_id, job_id), ())
 
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Replace one message."""
@@ -171,6 +177,8 @@ class MemoryPersistence:
         for (owner, key), note in tuple(self._notes.items()):
             if owner == conversation_id:
                 self._notes[copy, key] = note
+        for job_id in jobs_of(self._messages[copy].values()):
+            self._children[copy, job_id] = await self.load_child(conversation_id, job_id)
         meta = self._metas.get(conversation_id) or ConversationMeta(conversation_id=conversation_id)
         count = len(self._messages[copy])
         self._metas[copy] = msgspec.structs.replace(

@@ -81,6 +81,10 @@ class DiskPersistence:
         """Return what another process has added to a conversation from number `since` on."""
         return await self._run(lambda store: store.follow(conversation_id, since))
 
+    async def load_child(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
+        """Return what a dispatched child said, in order; empty when there is none of that id."""
+        return await self._run(lambda store: store.child_messages(conversation_id, job_id))
+
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Put another message in the place of one."""
         await self._run(lambda store: store.replace_message(conversation_id, sequence, message))

@@ -1,14 +1,15 @@
 """Typed repositories over one adapter: each knows its keyspaces and makes their keys."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from smith_core.messages import Message, TurnRecord, Usage
+from smith_core.messages import ChildTranscript, Message, TurnRecord, Usage
 from smith_core.store.adapter import RecordAdapter
 from smith_core.store.interface import ConversationMeta, Note, StoredMessage
 from smith_core.store.schema import (
     ACTIVE_CONVERSATION,
+    CHILD_MESSAGES,
     CONFIG,
     MESSAGES,
     METAS,
@@ -27,6 +28,8 @@ from smith_core.store.schema import (
     TextValue,
     TurnNote,
     check_id,
+    child_message_key,
+    child_prefix,
     conversation_prefix,
     message_key,
     note_key,
@@ -132,6 +135,30 @@ class ConversationNoteRepository:
     def turn(self, conversation_id: str, turn_id: str) -> TurnNote | None:
         """Return the record of a turn."""
         return self._adapter.get(TURN_NOTES, note_key(conversation_id, TURN_RECORD + check_id(turn_id)))
+
+
+class ChildRepository:
+    """What dispatched children said, in the journal of the conversation that dispatched them."""
+
+    def __init__(self, adapter: RecordAdapter) -> None:
+        self._adapter = adapter
+
+    def put(self, conversation_id: str, child: ChildTranscript) -> None:
+        """Keep the transcript of a child."""
+        for sequence, message in enumerate(child.messages, 1):
+            self._adapter.put(CHILD_MESSAGES, child_message_key(conversation_id, child.job_id, sequence), message)
+
+    def messages(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
+        """Return the transcript of a child, () when there is none."""
+        keys = self._adapter.keys(CHILD_MESSAGES, child_prefix(conversation_id, job_id))
+        return tuple(message for _, message in self._adapter.items(CHILD_MESSAGES, keys))
+
+    def keep_only(self, conversation_id: str, job_ids: Collection[str]) -> None:
+        """Delete the transcripts of all other children."""
+        with self._adapter.batch():
+            for key in self._adapter.keys(CHILD_MESSAGES, conversation_prefix(conversation_id)):
+                if key.split(":")[1] not in job_ids:
+                    self._adapter.discard(CHILD_MESSAGES, key)
 
 
 class UsageRepository:

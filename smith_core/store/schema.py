@@ -60,6 +60,7 @@ METAS = Keyspace("conversation_meta", ConversationMeta)
 NOTES = Keyspace("conversation_note", Note)
 TURN_NOTES = Keyspace("conversation_note", TurnNote)
 USAGE = Keyspace("usage", Usage)
+CHILD_MESSAGES = Keyspace("child_conversation", Message)
 PROJECT_NOTES = Keyspace("project_memory", Note)
 CONFIG = "config"
 TEXT_SETTINGS = Keyspace(CONFIG, TextValue)
@@ -108,6 +109,16 @@ def message_key(conversation_id: str, sequence: int) -> str:
 def sequence_of(key: str) -> int:
     """Return the sequence number of a message's key."""
     return int(key.rpartition(":")[2])
+
+
+def child_prefix(conversation_id: str, job_id: str) -> str:
+    """Return what the keys of all messages of a dispatched child begin with."""
+    return f"{conversation_prefix(conversation_id)}{check_id(job_id)}:"
+
+
+def child_message_key(conversation_id: str, job_id: str, sequence: int) -> str:
+    """Return the key of a message of a dispatched child."""
+    return f"{child_prefix(conversation_id, job_id)}{sequence:0{SEQUENCE_DIGITS}d}"
 
 
 def note_key(conversation_id: str, note_id: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
-from smith_core.messages import Message, TurnRecord, Usage
+from smith_core.messages import ChildTranscript, Message, TurnRecord, Usage, jobs_of
 from smith_core.store.conversation_file import ConversationFile
 from smith_core.store.faults import no_conversation, no_message
 from smith_core.store.global_file import GlobalFile, is_expired
@@ -28,7 +28,7 @@ from smith_core.store.journal.options import JournalOptions
 from smith_core.store.layout import StoreLayout
 from smith_core.store.open_files import OpenConversations
 from smith_core.store.repositories import ProjectMemoryRepository
-from smith_core.store.schema import NOTES, SCRATCHPAD, note_key, usage_key
+from smith_core.store.schema import NOTES, SCRATCHPAD, is_id, note_key, usage_key
 
 RESTORABLE_DAYS = 7
 """How long a deleted conversation can be restored."""
@@ -134,6 +134,17 @@ class Store:
             stored = () if file is None else file.tail(count)
         return self._with_unsaved(conversation_id, stored)[-count:] if count > 0 else ()
 
+    def child_messages(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
+        """Return what a dispatched child said, that of unsaved turns included; () when there is none of that id."""
+        if not is_id(job_id):
+            return ()
+        for record in self._unsaved.get(conversation_id, ()):
+            for child in record.children:
+                if child.job_id == job_id:
+                    return child.messages
+        with self._files.reading(conversation_id) as file:
+            return () if file is None else file.children.messages(conversation_id, job_id)
+
     def describe(self, conversation_id: str) -> ConversationMeta | None:
         """Return the description of one conversation, None when there is none."""
         with self._files.reading(conversation_id) as file:
@@ -236,6 +247,10 @@ class Store:
         messages = self.messages(conversation_id)
         kept = [stored for stored in messages if up_to is None or stored.sequence <= up_to]
         notes = self.list_notes(conversation_id, "")
+        children = [
+            ChildTranscript(job_id=job_id, messages=self.child_messages(conversation_id, job_id))
+            for job_id in jobs_of(stored.message for stored in kept)
+        ]
         with self._files.reading(conversation_id) as source:
             assert source is not None
             meta = source.meta
@@ -243,6 +258,8 @@ class Store:
         with self.changing(copy) as file, file.adapter.batch():
             for stored in kept:
                 file.conversations.put(copy, stored.sequence, stored.message)
+            for child in children:
+                file.children.put(copy, child)
             for note in notes:
                 file.adapter.put(NOTES, note_key(copy, SCRATCHPAD + note.key), note)
             file.conversations.put_meta(

@@ -21,6 +21,7 @@ from smith_core.store.interface import Note
 from smith_core.store.journal.storage import JournalStorage
 from smith_core.store.layout import StoreLayout
 from smith_core.store.schema import (
+    CHILD_MESSAGES,
     CONFIG,
     MESSAGES,
     METAS,
@@ -37,7 +38,7 @@ from smith_core.store.version import SCHEMA_VERSION
 
 _FORMAT = "smith-export"
 _KEPT_OF_ID = 100
-_TABLES = frozenset((MESSAGES.name, METAS.name, NOTES.name, USAGE.name))
+_TABLES = frozenset((MESSAGES.name, METAS.name, NOTES.name, USAGE.name, CHILD_MESSAGES.name))
 
 
 class ExportHeader(msgspec.Struct, frozen=True, kw_only=True):
