@@ -122,10 +122,15 @@ def kill_turn_writers(folder: Path, tries: int, seed: int) -> Tally:
         contents = [stored.message.content for stored in store.messages(CONVERSATION)]
         if contents and store.global_file.active_conversation() != CONVERSATION:
             tally.bad.append("the conversation to go on with is lost")
+        children = [
+            number for number in range(1, len(contents) + 1) if store.child_messages(CONVERSATION, f"job-{number}")
+        ]
         store.close()
         if time.monotonic() - started > 5:
             tally.bad.append("opening took more than 5 s")
         tally.bad += _problems_of_turns(contents, acknowledged)
+        if children != [int(text.split()[1]) for text in contents if text.startswith("answer ")]:
+            tally.bad.append(f"the children {children[-3:]} are there, but not their turns, or the other way round")
         first = 1 + max((int(text.split()[1]) for text in contents if text.startswith("prompt")), default=0)
         # A turn that was cut stays behind as a prompt alone, and the next writer goes on behind it.
         acknowledged = first - 1

@@ -2,7 +2,7 @@
 
 import random
 
-from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult
+from smith_core.messages import ChildTranscript, Message, ToolCall, TurnRecord, TurnResult
 
 Record = tuple[str, str, bytes | None]
 State = dict[tuple[str, str], bytes]
@@ -40,7 +40,7 @@ def prompt(number: int) -> Message:
 
 
 def turn(number: int) -> TurnRecord:
-    """Return turn `number`: a prompt, one tool round with output of some size, and an answer."""
+    """Return turn `number`: a prompt, one tool round with output of some size, an answer, and a child."""
     output = "x" * random.Random(number).choice((10, 1000, 50_000))
     turn_id = f"turn-{number}"
     return TurnRecord(
@@ -56,4 +56,5 @@ def turn(number: int) -> TurnRecord:
             Message(role="assistant", content=f"answer {number}"),
         ),
         result=TurnResult(turn_id=turn_id, conversation_id=CONVERSATION, role="direct", stop_reason="completed"),
+        children=(ChildTranscript(job_id=f"job-{number}", messages=(prompt(number), Message(role="assistant"))),),
     )
