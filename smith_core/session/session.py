@@ -25,12 +25,13 @@ from smith_core.events import (
 )
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
-from smith_core.messages import ChildTranscript, Message, StopReason, TurnRecord, TurnResult
+from smith_core.messages import Message, StopReason, TurnResult
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
 from smith_core.services import Services
 from smith_core.session.children import ChildTurns
+from smith_core.session.record import record_of
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
 from smith_core.session.values import ExecutionContext, Listed, SessionState, Status, Turn, TurnRequest, TurnScope
 from smith_core.store.interface import TITLE_LENGTH
@@ -176,29 +177,8 @@ class Session:
         """Close the turn, put it on record, and report its end."""
         job_ids = self._children.job_ids if self._children is not None else []
         children = self.services.dispatch.children(job_ids)
-        result = TurnResult(
-            turn_id=turn.turn_id,
-            conversation_id=turn.context.conversation_id,
-            role=turn.context.active_role,
-            stop_reason=output.stop_reason,
-            text=output.text,
-            error=output.error,
-            model=self.model.model if self.model else "",
-            usage=output.usage,
-            tool_calls=output.tool_calls,
-            duration_s=round(time.time() - turn.started_at, 3),
-        )
-        record = TurnRecord(
-            turn_id=turn.turn_id,
-            conversation_id=turn.context.conversation_id,
-            project_id=self.scope.project.project_id,
-            cwd=self.scope.cwd,
-            started_at=turn.started_at,
-            messages=output.messages,
-            result=result,
-            child_usage=tuple((child.job_id, child.usage) for child in children),
-            children=tuple(ChildTranscript(job_id=child.job_id, messages=tuple(child.messages)) for child in children),
-        )
+        record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
+        result = record.result
         conversation = self.services.conversation
         if record.conversation_id == conversation.conversation_id:
             conversation.append(record)
@@ -261,17 +241,15 @@ class Session:
         return await run_turn(make_setup(turn.context, place, parts))
 
     def _children_of(self, turn: Turn, place: TurnPlace, model: SelectedModel, emit: Emit) -> Children:
-        conversation_id = turn.context.conversation_id
-        runner = ChildTurns(turn.context, place, model, lambda model_id: self._introduce(model_id, emit))
-
         async def keep_note(key: str, text: str) -> None:
-            await self.services.persistence.put_note(conversation_id, key, text)
+            await self.services.persistence.put_note(turn.context.conversation_id, key, text)
             self.wake_search()
 
+        runner = ChildTurns(turn.context, place, model, lambda model_id: self._introduce(model_id, emit))
         parent = ParentTurn(
             turn_id=turn.turn_id,
             role=turn.context.active_role,
-            conversation_id=conversation_id,
+            conversation_id=turn.context.conversation_id,
             token=turn.token,
             max_parallel=turn.context.config_snapshot.dispatch.max_parallel,
             emit=emit,
