@@ -1,0 +1,1 @@
+"""A conversation as a document to read or to process elsewhere."""

@@ -1,0 +1,33 @@
+"""What an export holds, and the forms that it can take."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from smith_core.export.html import render_html
+from smith_core.export.markdown import render_markdown
+from smith_core.export.parts import ExportedConversation
+
+ExportForm = Literal["markdown", "html", "json"]
+
+EXTENSIONS: dict[ExportForm, str] = {"markdown": "md", "html": "html", "json": "json"}
+JSON_VERSION = 1
+
+
+def render_json(conversation: ExportedConversation) -> str:
+    """Return a conversation as one JSON object with every field of every message."""
+    document = {"version": JSON_VERSION, **msgspec.to_builtins(conversation)}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+RENDERERS: dict[ExportForm, Callable[[ExportedConversation], str]] = {
+    "markdown": render_markdown,
+    "html": render_html,
+    "json": render_json,
+}
+
+
+def render(conversation: ExportedConversation, form: ExportForm) -> str:
+    """Return a conversation in one of the forms; it ends with a line feed."""
+    return RENDERERS[form](conversation)
