@@ -15,17 +15,20 @@ from smith_core.events import AnyEvent, MessageAdded, Notice, ToolEnded, ToolSta
 from smith_core.ids import new_id
 from smith_core.llm.protocol import Completion, Endpoint, ModelClient, ModelRequest, Timeouts, ToolDefinition
 from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
+from smith_core.llm.wire import sends_reasoning
 from smith_core.log import LOGGER
 from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage
 from smith_core.model import SelectedModel
+from smith_core.overflow import ask_within_window
 from smith_core.prompt import build_messages
 from smith_core.roles import RoleSpec
 from smith_core.text import clean_text
+from smith_core.tokens import text_quarters, whole_tokens
 from smith_core.tools.base import ToolContext
 from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
 from smith_core.tools.side_by_side import grouped, run_together
-from smith_core.window import WindowLimits, fit
+from smith_core.window import WindowLimits
 
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
@@ -93,7 +96,7 @@ class _TurnLoop:
         self.text = ""
         self.tools: tuple[ToolDefinition, ...] = setup.registry.llm_specs(setup.role.name)
         self.policy = RetryPolicy.from_config(setup.config)
-        self.limits = window_limits(setup.config, setup.model.context_window)
+        self.limits = window_limits(setup.config, setup.model, self.tools)
         self.used_call_ids = {call.id for message in setup.history for call in message.tool_calls}
 
     async def run(self) -> TurnOutput:
@@ -101,10 +104,7 @@ class _TurnLoop:
         while True:
             if self.setup.token.is_cancelled:
                 return self._finish("cancelled", CANCELLED)
-            fitted = fit(self._transcript(), self.limits)
-            if not fitted.fits:
-                return self._finish("error", self._too_long(fitted.tokens))
-            outcome = await self._ask(fitted.messages)
+            outcome, self.limits = await ask_within_window(self._transcript(), self.limits, self._ask, self._notice)
             if outcome.completion is None:
                 return self._broken_off(outcome)
             calls = self._add_answer(outcome.completion)
@@ -267,16 +267,6 @@ class _TurnLoop:
             origin="turn",
         )
 
-    def _too_long(self, tokens: int) -> AgentError:
-        return AgentError(
-            kind="policy",
-            code="context_too_long",
-            message=f"the message is too long for {self.setup.model.model}: about {tokens} tokens with the system "
-            f"prompt, and {self.limits.token_limit} are allowed; shorten it, or put the text into a file and "
-            "name the file",
-            origin="turn",
-        )
-
     def _finish(self, stop_reason: StopReason, error: AgentError | None = None) -> TurnOutput:
         return TurnOutput(
             messages=tuple(self.messages),
@@ -302,15 +292,17 @@ def history_safe(call: ToolCall) -> ToolCall:
     return msgspec.structs.replace(call, arguments=kept)
 
 
-def window_limits(config: Config, context_window: int) -> WindowLimits:
-    """Return the window policy of a configuration for a model of that size."""
+def window_limits(config: Config, model: SelectedModel, tools: tuple[ToolDefinition, ...]) -> WindowLimits:
+    """Return the window policy of a configuration for a model and the tools that it is offered."""
     context = config.context_management
     return WindowLimits(
-        context_window=context_window,
+        context_window=model.context_window,
         enabled=context.enabled,
         keep_rounds=context.tool_output_keep_rounds,
         elide_over_chars=context.tool_output_elide_over_chars,
         trim_threshold_pct=context.trim_threshold_pct,
+        tool_tokens=whole_tokens(sum(text_quarters(f"{tool}") for tool in tools)),
+        counts_reasoning=sends_reasoning(model.model),
     )
 
 

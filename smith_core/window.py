@@ -1,35 +1,57 @@
 """Fits a conversation into the model's window: old tool output is elided, then the oldest rounds are dropped.
 
-Pure functions on tuples of messages; what is stored is never touched. Held in every result: the first system
+Pure functions on sequences of messages; what is stored is never touched. Held in every result: the first system
 message and the most recent user message are there, and a tool call is never without all its results.
+
+A turn is a user message with the rounds behind it; a round is one assistant message with the results of its calls.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from smith_core.messages import Message
+from smith_core.tokens import QUARTERS_PER_TOKEN, text_quarters, whole_tokens
+from smith_core.window_cut import cut_to_size
 
-CHARS_PER_TOKEN = 4
+_MOST_FOR_TOOLS = 0.25
+"""The share of the limit that tool definitions may take away; a window that they overfill cannot be planned with."""
+
+_PLACEHOLDER = re.compile(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
 
 
 class WindowLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The policy of one call; `context_window` in tokens, the other fields as in `context_management`."""
+    """The policy of one call; `context_window` in tokens, most other fields as in `context_management`.
+
+    tool_tokens: what the tool definitions take. most_tokens: what messages may take at most after a refusal.
+    counts_reasoning: whether the reasoning before tool calls is sent too.
+    """
 
     context_window: int
     enabled: bool = True
     keep_rounds: int = 7
     elide_over_chars: int = 1024
     trim_threshold_pct: float = 80.0
+    tool_tokens: int = 0
+    most_tokens: int | None = None
+    counts_reasoning: bool = False
 
     @property
     def token_limit(self) -> int:
-        """Tokens that the messages may take."""
-        return int(self.context_window * self.trim_threshold_pct / 100)
+        """Tokens that the messages may take: tool definitions share the rest of the window with the answer."""
+        limit = int(self.context_window * self.trim_threshold_pct / 100)
+        too_many = self.tool_tokens - (self.context_window - limit)
+        limit -= min(max(0, too_many), int(limit * _MOST_FOR_TOOLS))
+        return limit if self.most_tokens is None else min(limit, self.most_tokens)
 
 
 class FittedWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes to the model; `fits` is False when even the parts that must stay are too large."""
+    """What goes to the model; `fits` is False when even the parts that must stay are too large.
+
+    tokens: the estimate of `messages`. elided: how many of them are placeholders. dropped: how many were left out.
+    """
 
     messages: tuple[Message, ...]
     tokens: int
@@ -39,25 +61,42 @@ class FittedWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fit(messages: Sequence[Message], limits: WindowLimits) -> FittedWindow:
-    """Apply both layers of the policy, or none when it is disabled."""
+    """Apply both layers of the policy, or none when it is disabled.
+
+    The newest round is shortened rather than dropped, or the model would do it again. Of the turn before, the newest
+    rounds stay with its prompt when it does not fit whole. Messages farther back than that are not even looked at.
+    """
     if not limits.enabled:
-        everything = tuple(messages)
-        return FittedWindow(messages=everything, tokens=estimate_tokens(everything), fits=True)
-    elided, count = elide(messages, limits)
-    kept = drop(elided, limits.token_limit)
-    tokens = estimate_tokens(kept)
+        return FittedWindow(messages=tuple(messages), tokens=estimate_tokens(messages, limits), fits=True)
+    fitting = _Fitting(messages, limits)
+    system = next((index for index, message in enumerate(messages) if message.role == "system"), None)
+    prompt = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
+    head, pinned = fitting.pin(system), fitting.pin(prompt)
+    fits = fitting.room >= 0
+    turn: list[Message] = []
+    earlier: list[Message] = []
+    if fits:
+        end = -1 if prompt is None else prompt
+        turn, is_whole = fitting.newest(end + 1, len(messages), "round")
+        if not turn and not is_whole:
+            turn = fitting.newest_round_cut(end + 1)
+            fits = bool(turn)
+        if is_whole and end > 0:
+            earlier = fitting.earlier_turns(end)
+    copy = (*head, *earlier, *pinned, *turn)
     return FittedWindow(
-        messages=kept,
-        tokens=tokens,
-        fits=tokens <= limits.token_limit,
-        elided=count,
-        dropped=len(elided) - len(kept),
+        messages=copy,
+        tokens=whole_tokens(fitting.used),
+        fits=fits,
+        elided=fitting.elided,
+        dropped=len(messages) - len(copy),
     )
 
 
-def estimate_tokens(messages: Sequence[Message]) -> int:
-    """Estimate the tokens of messages by their characters, four to a token, rounded up."""
-    return -(-sum(map(message_chars, messages)) // CHARS_PER_TOKEN)
+def estimate_tokens(messages: Sequence[Message], limits: WindowLimits | None = None) -> int:
+    """Estimate the tokens of messages."""
+    counts_reasoning = limits is not None and limits.counts_reasoning
+    return whole_tokens(sum(message_quarters(message, counts_reasoning) for message in messages))
 
 
 def message_chars(message: Message) -> int:
@@ -65,20 +104,116 @@ def message_chars(message: Message) -> int:
     return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
 
 
-def elide(messages: Sequence[Message], limits: WindowLimits) -> tuple[tuple[Message, ...], int]:
-    """Replace large tool results older than the newest `keep_rounds` tool rounds; also return how many."""
-    rounds = [index for index, message in enumerate(messages) if message.tool_calls]
-    first_kept = 0
-    if len(rounds) > limits.keep_rounds:
-        first_kept = rounds[-limits.keep_rounds] if limits.keep_rounds else len(messages)
-    count = 0
-    result: list[Message] = []
-    for index, message in enumerate(messages):
-        if index < first_kept and message.role == "tool" and len(message.content) > limits.elide_over_chars:
-            message = msgspec.structs.replace(message, content=_placeholder(message))
-            count += 1
-        result.append(message)
-    return tuple(result), count
+def message_quarters(message: Message, counts_reasoning: bool = False) -> int:
+    """Estimate what of a message is sent to the model, in quarters of a token."""
+    quarters = text_quarters(message.content)
+    if message.tool_calls:
+        for call in message.tool_calls:
+            quarters += len(call.name) + text_quarters(call.arguments)
+        if counts_reasoning:
+            quarters += text_quarters(message.reasoning)
+    return quarters
+
+
+class _Fitting:
+    """The working state of one call of `fit`; `room` and `used` are quarters of a token."""
+
+    def __init__(self, messages: Sequence[Message], limits: WindowLimits) -> None:
+        self.messages = messages
+        self.limits = limits
+        self.room = limits.token_limit * QUARTERS_PER_TOKEN
+        self.used = 0
+        self.elided = 0
+        self._verbatim_from = _verbatim_from(messages, limits.keep_rounds)
+        self._system: int | None = None
+
+    def pin(self, index: int | None) -> tuple[Message, ...]:
+        """Take the message that must stay, if there is one."""
+        if index is None:
+            return ()
+        message = self.messages[index]
+        if message.role == "system":
+            self._system = index
+        self._take(self._size(message))
+        return (message,)
+
+    def newest(self, start: int, stop: int, unit: Literal["round", "turn"]) -> tuple[list[Message], bool]:
+        """Take the newest whole rounds or turns between two positions that fit, and say whether these are all."""
+        kept: list[Message] = []
+        size = kept_size = kept_count = elided = kept_elided = 0
+        is_whole = True
+        for index in range(stop - 1, start - 1, -1):
+            if index == self._system:
+                continue
+            message = self.messages[index]
+            role = message.role
+            if role == "tool" and index < self._verbatim_from:
+                message = self._elide(message)
+                elided += message is not self.messages[index]
+            size += self._size(message)
+            if size > self.room:
+                is_whole = False
+                break
+            kept.append(message)
+            if role == "user" or (role != "tool" and unit == "round"):
+                kept_count, kept_size, kept_elided = len(kept), size, elided
+        if is_whole:
+            kept_count, kept_size, kept_elided = len(kept), size, elided
+        self._take(kept_size)
+        self.elided += kept_elided
+        return kept[:kept_count][::-1], is_whole
+
+    def newest_round_cut(self, start: int) -> list[Message]:
+        """Take the newest round in a form that fits; an empty list when there is none."""
+        begin = next(i for i in range(len(self.messages) - 1, -1, -1) if i == start or self.messages[i].role != "tool")
+        rounds = [message for index, message in enumerate(self.messages[begin:], begin) if index != self._system]
+        if begin < self._verbatim_from:
+            rounds = [self._elide(message) if message.role == "tool" else message for message in rounds]
+        cut = cut_to_size(rounds, self.room, self._size)
+        if cut is None:
+            return []
+        self._take(sum(map(self._size, cut)))
+        return list(cut)
+
+    def earlier_turns(self, stop: int) -> list[Message]:
+        """Take the newest turns before a position; when not even one fits, its prompt and newest rounds."""
+        turns, is_whole = self.newest(0, stop, "turn")
+        if turns or is_whole:
+            return turns
+        begin = next((index for index in range(stop - 1, -1, -1) if self.messages[index].role == "user"), -1)
+        prompt = self.messages[begin : begin + 1] if begin >= 0 else ()
+        size = sum(map(self._size, prompt))
+        self.room -= size
+        rounds, _ = self.newest(begin + 1, stop, "round")
+        self.room += size
+        if not rounds:
+            return []
+        self._take(size)
+        return [*prompt, *rounds]
+
+    def _take(self, size: int) -> None:
+        self.used += size
+        self.room -= size
+
+    def _size(self, message: Message) -> int:
+        return message_quarters(message, self.limits.counts_reasoning)
+
+    def _elide(self, message: Message) -> Message:
+        content = message.content
+        if len(content) <= self.limits.elide_over_chars or _PLACEHOLDER.fullmatch(content):
+            return message
+        placeholder = _placeholder(message)
+        return msgspec.structs.replace(message, content=placeholder) if len(placeholder) < len(content) else message
+
+
+def _verbatim_from(messages: Sequence[Message], keep_rounds: int) -> int:
+    """Return the position from which on tool results are kept as they are."""
+    left = keep_rounds
+    for index in range(len(messages) - 1, -1, -1):
+        if left <= 0:
+            return index + 1
+        left -= bool(messages[index].tool_calls)
+    return 0
 
 
 def _placeholder(message: Message) -> str:
@@ -86,86 +221,3 @@ def _placeholder(message: Message) -> str:
     if message.recall_key:
         return f'[{size}; retrieve with recall(key="{message.recall_key}")]'
     return f"[{size}]"
-
-
-def drop(messages: Sequence[Message], token_limit: int) -> tuple[Message, ...]:
-    """Keep the newest whole rounds that fit beside the first system and the most recent user message.
-
-    A round of an earlier turn begins with its user message; inside the current turn a round is one assistant
-    message with its results. The newest round is shortened rather than dropped, or the model would repeat it.
-    """
-    if estimate_tokens(messages) <= token_limit:
-        return tuple(messages)
-    head = tuple(messages[:1]) if messages and messages[0].role == "system" else ()
-    body = messages[len(head) :]
-    last_user = max((i for i, message in enumerate(body) if message.role == "user"), default=-1)
-    pinned = tuple(body[last_user : last_user + 1]) if last_user >= 0 else ()
-    room = token_limit * CHARS_PER_TOKEN - sum(map(message_chars, head + pinned))
-
-    current, room, whole = _newest_that_fit(list(_tool_rounds(body[last_user + 1 :])), room, shorten_newest=True)
-    earlier: tuple[Message, ...] = ()
-    if whole and last_user > 0:
-        earlier, _, _ = _newest_that_fit(list(_turns(body[:last_user])), room, shorten_newest=False)
-    return head + earlier + pinned + current
-
-
-def _newest_that_fit(
-    rounds: list[tuple[Message, ...]], room: int, *, shorten_newest: bool
-) -> tuple[tuple[Message, ...], int, bool]:
-    kept: list[tuple[Message, ...]] = []
-    for position, messages in enumerate(reversed(rounds)):
-        size = sum(map(message_chars, messages))
-        if size > room and position == 0 and shorten_newest:
-            messages = _shorten_results(messages, room)
-            size = sum(map(message_chars, messages))
-        if size > room:
-            break
-        room -= size
-        kept.append(messages)
-    flat = tuple(message for messages in reversed(kept) for message in messages)
-    return flat, room, len(kept) == len(rounds)
-
-
-def _tool_rounds(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    group: list[Message] = []
-    for message in messages:
-        if message.role != "tool" and group:
-            yield tuple(group)
-            group = []
-        group.append(message)
-    if group:
-        yield tuple(group)
-
-
-def _turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
-    group: list[Message] = []
-    for message in messages:
-        if message.role == "user" and group:
-            yield tuple(group)
-            group = []
-        group.append(message)
-    if group:
-        yield tuple(group)
-
-
-def _shorten_results(messages: tuple[Message, ...], room: int) -> tuple[Message, ...]:
-    results = [message for message in messages if message.role == "tool"]
-    fixed = sum(message_chars(message) for message in messages if message.role != "tool")
-    share = (room - fixed) // len(results) if results else 0
-    if share < _LEAST_SHARE:
-        return messages
-    return tuple(
-        msgspec.structs.replace(message, content=_head_and_tail(message.content, share))
-        if message.role == "tool" and len(message.content) > share
-        else message
-        for message in messages
-    )
-
-
-_LEAST_SHARE = 200
-
-
-def _head_and_tail(text: str, limit: int) -> str:
-    note = f"\n[… cut to fit the model's window; the whole has {len(text)} chars …]\n"
-    half = max(0, limit - len(note)) // 2
-    return text[:half] + note + text[len(text) - half :]

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from smith_core.errors import AgentError
+from smith_core.llm.context_sizes import context_sizes, data_of
 from smith_core.llm.faults import Target, fault
 from smith_core.llm.json_values import whole_number
 
@@ -50,13 +51,11 @@ def refusal(status: int, headers: Mapping[str, str], body: str, target: Target) 
     """Return the error of an HTTP answer that is not a success, or of an error object inside a stream."""
     said, code = read_error_body(body)
     retry_after_s = parse_retry_after(headers)
-    return fault(
-        _refusal_code(status, code, said, retry_after_s is not None),
-        target,
-        detail=said,
-        status=status,
-        retry_after_s=retry_after_s,
-    )
+    our_code = _refusal_code(status, code, said, retry_after_s is not None)
+    error = fault(our_code, target, detail=said, status=status, retry_after_s=retry_after_s)
+    if our_code != "context_too_long":
+        return error
+    return msgspec.structs.replace(error, data={**error.data, **data_of(context_sizes(said))})
 
 
 def _refusal_code(status: int, code: str, said: str, names_a_wait: bool) -> str:

@@ -22,7 +22,7 @@ _LONGEST_NAME = 64
 
 def request_body(request: ModelRequest) -> dict[str, Any]:
     """Return the parameters of a streamed chat completion, without the model."""
-    echo = any(name in request.model.lower() for name in NEEDS_REASONING_BACK)
+    echo = sends_reasoning(request.model)
     body: dict[str, Any] = {
         "messages": [message_json(message, echo_reasoning=echo) for message in request.messages],
         "stream": True,
@@ -33,6 +33,11 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     if request.max_output_tokens is not None:
         body["max_tokens"] = request.max_output_tokens
     return body
+
+
+def sends_reasoning(model: str) -> bool:
+    """Say whether a model gets the reasoning before its tool calls back."""
+    return any(name in model.lower() for name in NEEDS_REASONING_BACK)
 
 
 def message_json(message: Message, *, echo_reasoning: bool = False) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from textual.widgets import DataTable, TextArea
 from smith_core.frozen import encode_hook
 from smith_core.messages import Message
 from smith_core.text import shorten
-from smith_core.window import CHARS_PER_TOKEN, message_chars
+from smith_core.window import estimate_tokens, message_chars
 from smith_tui.sanitize import literal, literal_lines
 
 FIRST_LINE_CHARS = 200
@@ -56,14 +56,13 @@ class InspectScreen(Screen[None]):
 
 
 def _row(number: int, message: Message) -> Iterator[str]:
-    chars = message_chars(message)
     names = ", ".join(call.name for call in message.tool_calls)
     first = message.content.strip() or names or message.reasoning
     yield str(number)
     yield message.role
     yield _kind(message)
-    yield str(chars)
-    yield str(-(-chars // CHARS_PER_TOKEN))
+    yield str(message_chars(message))
+    yield str(estimate_tokens([message]))
     yield literal(shorten(first[:1000], FIRST_LINE_CHARS))
 
 

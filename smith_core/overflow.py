@@ -1,0 +1,107 @@
+"""Asks the model within its window, and with less when the endpoint finds even that too long.
+
+Each request after such an answer is at least a quarter smaller, and there are three at most. The transport layer never
+repeats what is too long, so nothing multiplies these.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from smith_core.errors import AgentError
+from smith_core.llm.context_sizes import ContextSizes, sizes_in
+from smith_core.llm.retry import CompletionOutcome
+from smith_core.messages import Message
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit
+
+MOST_REQUESTS = 3
+"""Requests for one round, the first included."""
+
+MOST_LEFT = 0.75
+"""The share of a refused request that the next one may have."""
+
+TOO_LONG_CODES = frozenset({"context_too_long", "too_large"})
+"""What an endpoint answers to a request that a smaller one would not get."""
+
+Ask = Callable[[tuple[Message, ...]], Awaitable[CompletionOutcome]]
+
+
+async def ask_within_window(
+    messages: Sequence[Message], limits: WindowLimits, ask: Ask, notice: Callable[[str], None]
+) -> tuple[CompletionOutcome, WindowLimits]:
+    """Send what fits and return how it ended, with the limits that hold from now on.
+
+    notice: takes a sentence for the person whenever a smaller request follows.
+    """
+    fitted = fit(messages, limits)
+    if not fitted.fits:
+        return CompletionOutcome(error=_cannot_fit(fitted, limits)), limits
+    requests = 1
+    while True:
+        outcome = await ask(fitted.messages)
+        error = outcome.error
+        if error is None or error.code not in TOO_LONG_CODES or outcome.partial_text:
+            return outcome, limits
+        smaller = smaller_fit(messages, fitted, limits, sizes_in(error.data)) if requests < MOST_REQUESTS else None
+        if smaller is None:
+            return msgspec.structs.replace(outcome, error=_still_too_long(error, fitted, limits, requests)), limits
+        fitted, limits = smaller
+        requests += 1
+        notice(
+            "the endpoint takes less than expected: the request is made again with about "
+            f"{fitted.tokens:,} tokens, without the oldest messages (they stay in the conversation)"
+        )
+
+
+def smaller_fit(
+    messages: Sequence[Message], refused: FittedWindow, limits: WindowLimits, told: ContextSizes
+) -> tuple[FittedWindow, WindowLimits] | None:
+    """Return what to send after a refusal and the limits that it keeps to; None when too little would be left out.
+
+    What the endpoint told of its size counts where it leaves room for the parts that must stay.
+    """
+    if not limits.enabled:
+        return None
+    whole = refused.tokens + limits.tool_tokens
+    share = int(whole * MOST_LEFT) - limits.tool_tokens
+    for most in (min(share, _told_limit(limits, told, whole)), share, int(refused.tokens * MOST_LEFT)):
+        tighter = msgspec.structs.replace(limits, most_tokens=max(0, most))
+        fitted = fit(messages, tighter)
+        is_prompt_alone = not fitted.fits and refused.messages[-1].role == "user"
+        if (fitted.fits or is_prompt_alone) and fitted.tokens <= refused.tokens * MOST_LEFT:
+            return fitted, tighter
+    return None
+
+
+def _told_limit(limits: WindowLimits, told: ContextSizes, whole: int) -> int:
+    """Return the limit by the endpoint's own word, in tokens as they are estimated here."""
+    if told.limit is None:
+        return limits.token_limit
+    window = told.limit if told.counted is None else told.limit * whole // max(told.counted, whole)
+    return msgspec.structs.replace(limits, context_window=window, most_tokens=None).token_limit
+
+
+def _cannot_fit(fitted: FittedWindow, limits: WindowLimits) -> AgentError:
+    system = estimate_tokens([message for message in fitted.messages if message.role == "system"])
+    advice = "shorten it, or put the text into a file and name the file"
+    if system > limits.token_limit // 2:
+        advice = f"the system prompt alone takes {system} (see /prompt): name a shorter index_file, or choose a model "
+        advice += "with a larger window"
+    return AgentError(
+        kind="policy",
+        code="context_too_long",
+        message=f"the message is too long for the model: about {fitted.tokens} tokens with the system prompt, and "
+        f"{limits.token_limit} are allowed; {advice}",
+        origin="turn",
+    )
+
+
+def _still_too_long(error: AgentError, refused: FittedWindow, limits: WindowLimits, requests: int) -> AgentError:
+    if not limits.enabled:
+        hint = "nothing is left out while context_management.enabled is false"
+    elif requests < MOST_REQUESTS:
+        hint = "what is left cannot be made smaller: shorten the message, or put the text into a file"
+    else:
+        hint = f"{requests} requests were made, the last with about {refused.tokens:,} tokens; "
+        hint += "a lower context_management.trim_threshold_pct leaves more out from the start"
+    return msgspec.structs.replace(error, message=f"{error.message}; {hint}")
