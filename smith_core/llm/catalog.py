@@ -1,23 +1,15 @@
 """How large a model's context is: its endpoint's own word first, then litellm's offline table, then a default."""
 
 import asyncio
-import importlib.util
-import json
-import re
 import time
-from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from smith_core.errors import AgentFailure
+from smith_core.llm.model_table import entries
 from smith_core.llm.protocol import Endpoint, ModelClient, ModelInfo, Timeouts
 
 DEFAULT_CONTEXT_WINDOW = 128_000
 """Tokens assumed where nobody knows (decisions, section 4)."""
 
-_LONGEST_ENTRY = 50_000
-_TABLE_NAME = "model_prices_and_context_window_backup.json"
 _LISTING_LIMITS = Timeouts(timeout=10.0, connect_timeout=5.0, send_timeout=5.0, recv_timeout=10.0)
 _FAILURE_KEPT_S = 60.0
 
@@ -81,55 +73,7 @@ async def offline_limits(model: str) -> ModelInfo:
 
 
 def _look_up(model: str) -> ModelInfo:
-    """Read the table from litellm's folder without importing litellm, which takes seconds.
-
-    Only the entry that is wanted is decoded: decoding all of them keeps every other thread waiting for 200 ms.
-    """
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or spec.origin is None:
-        return ModelInfo(id=model)
-    try:
-        table = (Path(spec.origin).parent / _TABLE_NAME).read_bytes()
-    except OSError:
-        return ModelInfo(id=model)
-    for name in _names_to_try(model):
-        entry = _entry(table, name)
-        if entry is not None and _size(entry.max_input_tokens) is not None:
-            return ModelInfo(
-                id=model,
-                context_window=_size(entry.max_input_tokens),
-                max_output_tokens=_size(entry.max_output_tokens),
-            )
+    for entry in entries(model):
+        if entry.context_window is not None:
+            return ModelInfo(id=model, context_window=entry.context_window, max_output_tokens=entry.max_output_tokens)
     return ModelInfo(id=model)
-
-
-def _entry(table: bytes, name: str) -> "_TableEntry | None":
-    """Find the object of a name in the table's JSON text."""
-    key = re.search(rb"\n\s*" + re.escape(msgspec.json.encode(name)) + rb":\s*(?={)", table)
-    if key is None:
-        return None
-    text = table[key.end() : key.end() + _LONGEST_ENTRY].decode("utf-8", "replace")
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-        return msgspec.convert(value, _TableEntry)
-    except (ValueError, msgspec.ValidationError):
-        return None
-
-
-def _names_to_try(model: str) -> list[str]:
-    """Return the id as written, then without its prefixes, then without a tag such as `:free`."""
-    names = [model]
-    while "/" in names[-1]:
-        names.append(names[-1].partition("/")[2])
-    return names + [name.partition(":")[0] for name in names if ":" in name]
-
-
-class _TableEntry(msgspec.Struct, gc=False):
-    """The fields of the table that we use; they hold words in the entry that explains the format."""
-
-    max_input_tokens: Any = None
-    max_output_tokens: Any = None
-
-
-def _size(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
