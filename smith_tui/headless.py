@@ -9,26 +9,15 @@ import signal
 import sys
 from collections.abc import Callable
 
-import msgspec
-
 from smith_core.errors import AgentFailure
-from smith_core.events import (
-    AnyEvent,
-    Notice,
-    RequestStarted,
-    RetryWaiting,
-    ToolEnded,
-    ToolOutput,
-    ToolStarted,
-    TurnEnded,
-)
-from smith_core.frozen import encode_hook
+from smith_core.events import AnyEvent, Notice, TurnEnded
 from smith_core.messages import TurnResult
 from smith_core.process import kill_all_running
 from smith_core.runtime import Runtime
-from smith_core.text import REPLACEMENT, shorten
+from smith_core.text import REPLACEMENT
 from smith_tui.bootstrap import Engine, open_engine
 from smith_tui.exit_status import EXIT_BUDGET, EXIT_CANCELLED, EXIT_ERROR, EXIT_OK, EXIT_USAGE
+from smith_tui.progress import json_line, progress_text
 from smith_tui.sanitize import literal
 
 EXIT_STATUS = {
@@ -122,37 +111,13 @@ def cancel_on_signals(runtime: Runtime) -> list[int]:
 
 
 def _json_line(event: AnyEvent) -> None:
-    if isinstance(event, ToolOutput):
-        text = event.chunk.decode("utf-8", "replace")
-        line = msgspec.json.encode({"type": "tool_output", "call_id": event.call_id, "text": text})
-    else:
-        line = msgspec.json.encode(event, enc_hook=encode_hook)
-    _write_line(line)
+    _write_line(json_line(event))
 
 
 def _progress_line(event: AnyEvent) -> None:
     text = progress_text(event)
     if text:
         _say(text)
-
-
-def progress_text(event: AnyEvent) -> str:
-    """Return what an event adds to the progress that a person follows, "" when that is nothing."""
-    match event:
-        case RequestStarted(model=model, attempt=attempt):
-            return f"· asking {model}" + (f" (attempt {attempt})" if attempt > 1 else "")
-        case RetryWaiting(attempt=attempt, max_attempts=most, wait_s=wait, error=error):
-            return f"· {error.message}; attempt {attempt} of {most} in {wait:.1f} s"
-        case ToolStarted(name=name, arguments=arguments):
-            return f"▸ {name} {shorten(arguments, 160)}"
-        case ToolEnded(result=result):
-            lines = [line for line in result.content.splitlines() if line.strip()] or [""]
-            # A command says at its end how it went; every other tool says it first.
-            shown = lines[-1] if result.metadata.exit_code is not None else lines[0]
-            return f"  {'✓' if result.ok else '✗'} {shorten(shown, 160)}"
-        case Notice(text=text):
-            return text
-    return ""
 
 
 def write_text(text: str) -> None:

@@ -16,7 +16,8 @@ from smith_core.tour.server import TourServer
 from smith_tui.bootstrap import Engine, open_engine
 from smith_tui.exit_status import EXIT_CANCELLED, EXIT_ERROR, EXIT_OK
 from smith_tui.full_screen import has_terminal, run_full_screen
-from smith_tui.headless import OutputLostError, cancel_on_signals, progress_text, write_text
+from smith_tui.headless import OutputLostError, cancel_on_signals, write_text
+from smith_tui.progress import progress_text
 from smith_tui.sanitize import literal
 
 KEY_VARIABLE = "SMITH_TOUR_KEY"
