@@ -51,9 +51,7 @@ class SmithApp(App[None], inherit_bindings=False):
     def __init__(self, start: AppStart) -> None:
         super().__init__()
         self.start = start
-        actions, problems = resolve_keys(start.config.keys)
-        # Keys of panes that cannot be open yet would only mislead.
-        self.actions = tuple(action for action in actions if action.scope != "children")
+        self.actions, problems = resolve_keys(start.config.keys)
         self._last_cancel = 0.0
         self._signalled = False
         self.crash: Exception | None = None
@@ -158,8 +156,30 @@ class SmithApp(App[None], inherit_bindings=False):
 
     def action_find(self) -> None:
         """Search the transcript."""
+        from smith_tui.screens.child import ChildScreen
+
+        if isinstance(self.screen, ChatScreen | ChildScreen):
+            self.screen.open_find()
+
+    def action_focus_child(self, number: int) -> None:
+        """Go to a child pane, from 1."""
         if self.screen is self.chat:
-            self.chat.open_find()
+            self.chat.desk.focus(number)
+
+    def action_pane_zoom(self) -> None:
+        """Give a child pane the whole screen, or take it back."""
+        if self.screen is self.chat:
+            self.chat.desk.toggle_zoom()
+
+    def action_panes_close(self) -> None:
+        """Take the panes of children that are over away."""
+        if self.screen is self.chat:
+            self.chat.desk.close_finished()
+
+    def action_open_child(self) -> None:
+        """Show the whole transcript of a child."""
+        if self.screen is self.chat:
+            self.chat.desk.open_child()
 
     def action_help(self) -> None:
         """Show all keys and commands."""

@@ -12,15 +12,27 @@ import msgspec
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-Scope = Literal["always", "children", "prompt", "tool_output", "find", "search", "conversations"]
+Scope = Literal[
+    "always",
+    "children",
+    "dispatched",
+    "prompt",
+    "pane",
+    "child",
+    "tool_output",
+    "find",
+    "search",
+    "conversations",
+]
 
 
 class KeyAction(msgspec.Struct, frozen=True):
     """One action and its keys.
 
     importance: 1 is the last to leave a narrow footer; 0 never stands there. scope: the widget that acts on the keys
-    and has the focus then, or "always" and "children" (while child panes are open) for keys that work everywhere.
-    shown_as: text that the footer shows in place of the key.
+    and has the focus then; "always", "children" (while there are child panes) and "dispatched" (while the transcript
+    has children to open) are for keys that work everywhere. shown_as: text that the footer shows in
+    place of the key.
     """
 
     name: str
@@ -55,6 +67,17 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("tool_output", ("ctrl+o",), "output", "Show or hide the tool output", 4),
     KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
     *(_focus_child(number) for number in range(1, 10)),
+    KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),
+    KeyAction("panes_close", ("alt+0",), "close panes", "Panes: close those of children that are over", 5, "children"),
+    KeyAction("open_child", ("alt+t",), "child", "Open the whole transcript of a child", 5, "dispatched"),
+    KeyAction("pane_fold", ("alt+m",), "fold", "Panes: fold the pane to one line, or open it again", 4, "pane"),
+    KeyAction("pane_cancel", ("ctrl+x", "delete"), "cancel child", "Panes: cancel this child alone", 2, "pane"),
+    KeyAction("pane_next", ("tab", "alt+right"), "next", "Panes: go to the next pane", 4, "pane"),
+    KeyAction("pane_previous", ("shift+tab", "alt+left"), "previous", "Panes: go to the pane before", 0, "pane"),
+    KeyAction("pane_leave", ("escape",), "back", "Panes: leave the whole screen, or go back to the prompt", 2, "pane"),
+    KeyAction("child_next", ("n", "right"), "next", "Child: go to the next child of the conversation", 3, "child"),
+    KeyAction("child_previous", ("p", "left"), "previous", "Child: go to the child before", 3, "child"),
+    KeyAction("child_close", ("escape", "q"), "back", "Child: go back to the conversation", 2, "child"),
     KeyAction("help", ("f1",), "help", "Show all keys and commands", 3),
     KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
     KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
@@ -78,8 +101,8 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("list_close", ("escape",), "back", "List: go back to the conversation", 2, "conversations"),
 )
 
-_EVERYWHERE: tuple[Scope, ...] = ("always", "children")
-_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "conversations")
+_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched")
+_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "child", "conversations")
 _ON_EVERY_SCREEN = ("cancel", "help")
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")
@@ -185,14 +208,18 @@ def keys_of(actions: Iterable[KeyAction], scope: Scope) -> dict[str, str]:
 
 
 def app_bindings(actions: Iterable[KeyAction]) -> "list[Binding]":
-    """Return the bindings that work everywhere, each calling `action_<name>`."""
+    """Return the bindings that work everywhere, each calling `action_<name>`; a number behind it is its argument."""
     from textual.binding import Binding
 
     return [
-        Binding(",".join(action.keys), action.name, action.help, show=False, priority=True)
+        Binding(",".join(action.keys), _call(action.name), action.help, show=False, priority=True)
         for action in actions
         if action.scope in _EVERYWHERE
     ]
+
+
+def _call(name: str) -> str:
+    return re.sub(r"_(\d)$", r"(\1)", name)
 
 
 def help_rows(actions: Iterable[KeyAction]) -> list[tuple[str, str]]:

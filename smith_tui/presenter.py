@@ -1,8 +1,13 @@
 """From events to the screen: one match statement, and the little state that it needs."""
 
+from typing import Any, Protocol
+
 from smith_core.ansi import clean_output
 from smith_core.events import (
     AnyEvent,
+    ChildEnded,
+    ChildEvent,
+    ChildStarted,
     CommandOutput,
     ConversationLoaded,
     MessageAdded,
@@ -23,29 +28,81 @@ from smith_core.events import (
     TurnStarted,
     UsageReported,
 )
-from smith_core.messages import Message, ToolResult, TurnResult
+from smith_core.messages import Message, ToolResult, TurnResult, Usage
 from smith_core.roles import ROLES
 from smith_tui.transcript.summaries import summarize
 from smith_tui.transcript.view import Transcript
-from smith_tui.widgets.status_bar import StatusBar
-from smith_tui.widgets.status_line import Activity
+from smith_tui.widgets.status_line import Activity, StatusState
 from smith_tui.widgets.tool_calls import CallState
-from smith_tui.widgets.tool_output import ToolOutputPane
 
 TAIL_BYTES = 2000
 """How much of a running command's output its card in the transcript looks at."""
 
 
-class Presenter:
-    """Calls one widget method for each event; knows what of the current round was streamed already."""
+class OutputSink(Protocol):
+    """Where the output of tools goes; `ToolOutputPane` is one."""
 
-    def __init__(self, transcript: Transcript, output: ToolOutputPane, status: StatusBar) -> None:
+    def start_call(self, call_id: str, name: str, summary: str) -> None:
+        """Begin a call."""
+
+    def feed(self, call_id: str, chunk: bytes) -> None:
+        """Take raw output of a call."""
+
+    def set_text(self, call_id: str, text: str, *, diff: bool = False) -> None:
+        """Take the whole output of a call that had no live output."""
+
+    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None) -> None:
+        """End a call."""
+
+    def clear(self) -> None:
+        """Forget all calls."""
+
+
+class StatusSink(Protocol):
+    """Where it is said what a turn does; `StatusBar` is one."""
+
+    @property
+    def state(self) -> StatusState:
+        """What is said now."""
+
+    def change(self, **fields: Any) -> None:
+        """Change fields of the state."""
+
+    def start_turn(self) -> None:
+        """Begin to count."""
+
+    def end_turn(self, activity: Activity = "idle") -> None:
+        """Say how the turn ended."""
+
+    def wait_for_retry(self, attempt: int, max_attempts: int, wait_s: float) -> None:
+        """Count down to the next attempt."""
+
+
+class Presenter:
+    """Calls one widget method for each event; knows what of the current round was streamed already.
+
+    role: whose events these are at first. source_role: of the dispatched child that is shown, None for the turn
+    itself; requests of anybody else do not concern it.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        output: OutputSink,
+        status: StatusSink,
+        *,
+        role: str = "direct",
+        source_role: str | None = None,
+    ) -> None:
         self.transcript = transcript
         self.output = output
         self.status = status
         self._streaming = False
-        self._role = "direct"
+        self._role = role
+        self._source_role = source_role
         self._output_tails: dict[str, bytes] = {}
+        self._child_usage: dict[str, Usage] = {}
+        """What each running child has reported of its usage so far, by job id."""
 
     def show(self, event: AnyEvent) -> None:  # noqa: C901, PLR0912, PLR0915 - one flat case for each event
         """Show one event."""
@@ -66,7 +123,7 @@ class Presenter:
                 self._tool_ended(result)
             case MessageAdded(message=message):
                 self._message_added(message)
-            case RequestStarted(model=model):
+            case RequestStarted(model=model, source_role=source) if source == self._source_role:
                 self.status.change(activity="thinking", model=model)
             case OutputDiscarded():
                 self.transcript.discard_live()
@@ -74,10 +131,16 @@ class Presenter:
             case RetryWaiting():
                 self._retry_waiting(event)
             case UsageReported(usage=usage):
-                state = self.status.state
-                self.status.change(
-                    tokens_in=state.tokens_in + usage.input_tokens, tokens_out=state.tokens_out + usage.output_tokens
-                )
+                self._count(usage)
+            case ChildEvent(job_id=job_id, event=UsageReported(usage=usage)):
+                self._child_usage[job_id] = self._child_usage.get(job_id, Usage()) + usage
+                self._count(usage)
+            case ChildStarted(job_id=job_id, call_id=call_id):
+                self._child_usage[job_id] = Usage()
+                self.status.change(children=len(self._child_usage))
+                self.transcript.link_child(call_id, job_id)
+            case ChildEnded():
+                self._child_ended(event)
             case Notice(level=level, text=text):
                 self.transcript.add_notice(level, text)
             case CommandOutput(text=text):
@@ -101,6 +164,30 @@ class Presenter:
                 self._turn_ended(result)
             case _:
                 pass
+
+    def end_answer(self) -> None:
+        """End an answer that still streams: nothing more of it will come."""
+        if self._streaming:
+            self.transcript.end_assistant(interrupted=True)
+            self._streaming = False
+
+    def _count(self, usage: Usage) -> None:
+        state = self.status.state
+        self.status.change(
+            tokens_in=state.tokens_in + usage.input_tokens, tokens_out=state.tokens_out + usage.output_tokens
+        )
+
+    def _child_ended(self, event: ChildEnded) -> None:
+        """Count what of a child's usage had not been reported while it ran."""
+        seen, whole = self._child_usage.pop(event.job_id, None), event.result.usage
+        if seen is not None:
+            self._count(
+                Usage(
+                    input_tokens=max(0, whole.input_tokens - seen.input_tokens),
+                    output_tokens=max(0, whole.output_tokens - seen.output_tokens),
+                )
+            )
+        self.status.change(children=len(self._child_usage))
 
     def _begin_answer(self, activity: Activity) -> None:
         if not self._streaming:
@@ -154,9 +241,9 @@ class Presenter:
             self.output.clear()
 
     def _turn_ended(self, result: TurnResult) -> None:
-        if self._streaming:
-            self.transcript.end_assistant(interrupted=True)
-            self._streaming = False
+        self.end_answer()
+        self._child_usage.clear()
+        self.status.change(children=0)
         match result.stop_reason:
             case "completed":
                 self.status.end_turn("idle")

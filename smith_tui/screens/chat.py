@@ -15,9 +15,11 @@ from textual.screen import Screen
 from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested
 from smith_core.roles import ROLES
 from smith_tui.keys import KeyAction, Scope
+from smith_tui.panes.desk import ChildDesk
 from smith_tui.presenter import Presenter
-from smith_tui.theme import THEMES
-from smith_tui.transcript.view import Hit, Transcript
+from smith_tui.screens.finding import Finder
+from smith_tui.theme import THEMES, Theme
+from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
@@ -53,8 +55,6 @@ class ChatScreen(Screen[None]):
         self._waiting: deque[str] = deque()
         self._work: set[asyncio.Task[None]] = set()
         self._turn: asyncio.Task[None] | None = None
-        self._hits: list[Hit] = []
-        self._hit = 0
         self._last_search = ""
 
     @property
@@ -62,9 +62,14 @@ class ChatScreen(Screen[None]):
         """The engine."""
         return cast("SmithHost", self.app).runtime
 
+    @property
+    def _theme(self) -> Theme:
+        return THEMES[self.runtime.services.config.effective.ui.theme]
+
     def wear_theme(self) -> None:
         """Show everything in the theme that the configuration names now."""
-        self.transcript.set_theme(THEMES[self.runtime.services.config.effective.ui.theme])
+        self.transcript.set_theme(self._theme)
+        self.desk.set_theme(self._theme)
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -86,7 +91,17 @@ class ChatScreen(Screen[None]):
         self.prompt = self.query_one(Prompt)
         self.status = self.query_one(StatusBar)
         self.find_bar = self.query_one(FindBar)
+        self.finder = Finder(self.find_bar, self.transcript)
         self.presenter = Presenter(self.transcript, self.output, self.status)
+        self.desk = ChildDesk(
+            self,
+            self.transcript,
+            self._actions,
+            runtime=lambda: self.runtime,
+            theme=lambda: self._theme,
+            leave=lambda: self.set_focus(self.prompt),
+            changed=self._show_keys,
+        )
         start = self._start_with
         self.transcript.set_role(start.config.active_role)
         self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
@@ -166,6 +181,7 @@ class ChatScreen(Screen[None]):
         if not self.is_attached:
             return  # the app is ending, and the turn with it
         self.presenter.show(event)
+        self.desk.show(event)
         match event:
             case QuitRequested():
                 self.app.exit(return_code=0)
@@ -187,8 +203,7 @@ class ChatScreen(Screen[None]):
         from smith_tui.screens.search import SearchScreen
 
         role = self.runtime.session.active_role
-        theme = THEMES[self.runtime.services.config.effective.ui.theme]
-        look = Look(theme=theme, palette=ROLES[role].palette, actions=self._actions)
+        look = Look(theme=self._theme, palette=ROLES[role].palette, actions=self._actions)
         if request.kind == "search":
             search = SearchScreen(self.runtime.shelf, request.query or self._last_search, look=look)
             self.app.push_screen(search, partial(self._search_over, search))
@@ -223,9 +238,7 @@ class ChatScreen(Screen[None]):
         if marked is None:
             self.find_bar.close()
         else:
-            self.find_bar.show_search(marked.text)
-            self._hits = marked.hits
-            self._show_hit(marked.number)
+            self.finder.show(marked.text, marked.hits, marked.number)
 
     def _turn_over(self, turn: asyncio.Task[None]) -> None:
         self._turn = None
@@ -269,8 +282,19 @@ class ChatScreen(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the widget that has the focus."""
-        scopes: dict[type, tuple[Scope, ...]] = {ToolOutputPane: ("tool_output",), FindBar: ("find",)}
-        self.query_one(KeyHints).show_keys_for(scopes.get(type(event.widget), ("prompt",)))
+        # A search in a pane leaves the pane what it is.
+        if event.widget is not self.find_bar:
+            self.desk.note_focus(event.widget)
+        self._show_keys()
+
+    def on_document_view_link_opened(self, message: Transcript.LinkOpened) -> None:
+        """Open the child that a card stands for."""
+        self.desk.open_child(message.link)
+
+    def _show_keys(self) -> None:
+        scopes: dict[type, Scope] = {ToolOutputPane: "tool_output", FindBar: "find"}
+        scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
+        self.query_one(KeyHints).show_keys_for((scope, *self.desk.scopes))
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""
@@ -280,14 +304,14 @@ class ChatScreen(Screen[None]):
                 self.transcript.action_page_up()
             else:
                 self.transcript.action_page_down()
-        elif event.is_printable and self.focused in (self.transcript, None):
+        elif event.is_printable and self.focused is not self.output:
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_key(event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Give the prompt what was pasted while something else had the focus."""
-        if self.focused in (self.transcript, self.output, None):
+        if self.focused is not self.prompt:
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_paste(event)
@@ -295,31 +319,27 @@ class ChatScreen(Screen[None]):
     # Find
 
     def open_find(self) -> None:
-        """Open the bar that searches the transcript."""
-        self.find_bar.open()
+        """Open the bar that searches the transcript, or the stream of the child pane that has the keys."""
+        pane = self.desk.current
+        self.finder.open(self.transcript if pane is None else pane.transcript)
 
     @on(FindBar.Changed)
     def _find_changed(self, message: FindBar.Changed) -> None:
-        # The newest match is what a person is most likely to look for.
-        self._hits = self.transcript.find(message.text)
-        self._show_hit(len(self._hits) - 1)
+        self.finder.change(message.text)
 
     @on(FindBar.Next)
     def _find_next(self) -> None:
-        self._show_hit(self._hit + 1)
+        self.finder.step(1)
 
     @on(FindBar.Previous)
     def _find_previous(self) -> None:
-        self._show_hit(self._hit - 1)
-
-    def _show_hit(self, number: int) -> None:
-        if self._hits:
-            self._hit = number % len(self._hits)
-            self.transcript.goto(self._hits[self._hit])
-        self.find_bar.show_matches(self._hit + 1, len(self._hits))
+        self.finder.step(-1)
 
     @on(FindBar.Closed)
     def _find_closed(self) -> None:
-        self._hits = []
-        self.transcript.clear_find()
-        self.set_focus(self.prompt)
+        self.finder.forget()
+        pane = self.desk.current
+        if pane is None:
+            self.set_focus(self.prompt)
+        else:
+            pane.take_focus()

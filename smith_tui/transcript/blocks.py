@@ -45,6 +45,11 @@ class Block:
         """Whether `is_expanded` makes a difference."""
         return False
 
+    @property
+    def link(self) -> str:
+        """What a click on the last row opens, "" when nothing."""
+        return ""
+
     def rows(self, width: int, ink: Ink) -> list[Line]:
         """Return the block's rows, without its gap, in at most `width` cells."""
         raise NotImplementedError
@@ -60,8 +65,8 @@ class Prompt(Block):
 
     __slots__ = ("_text",)
 
-    def __init__(self, text: str, palette: str) -> None:
-        super().__init__(palette)
+    def __init__(self, text: str, palette: str, *, has_gap: bool = True) -> None:
+        super().__init__(palette, has_gap=has_gap)
         self._text = text
 
     @property

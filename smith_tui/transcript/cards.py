@@ -36,14 +36,19 @@ _SHOWS_DIFF = frozenset({"edit", "write"})
 
 
 def has_gap_after(name: str, next_name: str) -> bool:
-    """Whether a blank row stands between the cards of two calls: none where both take a single row as a rule."""
+    """Whether a blank row stands between the cards of two calls: none where both take a single row as a rule.
+
+    Those of children that work side by side stand together, too.
+    """
+    if name == next_name == "dispatch":
+        return False
     return any(tool in PREVIEW_ROWS or tool in _SHOWS_DIFF for tool in (name, next_name))
 
 
 class ToolCard(Block):
     """One tool call from its start to its result."""
 
-    __slots__ = ("_result", "arguments", "name", "output", "state", "summary")
+    __slots__ = ("_result", "arguments", "job_id", "name", "output", "state", "summary")
 
     def __init__(self, name: str, arguments: str, palette: str, *, has_gap: bool = True) -> None:
         super().__init__(palette, has_gap=has_gap)
@@ -52,6 +57,8 @@ class ToolCard(Block):
         self.summary: str | None = None
         self.state: ToolState = "running"
         self.output = ""
+        self.job_id = ""
+        """Of the child that a dispatch call runs."""
         self._result: ToolResult | None = None
 
     def show_output(self, text: str) -> None:
@@ -93,28 +100,37 @@ class ToolCard(Block):
         return in_gutter([title], width, ("  ", PLAIN)) + in_gutter(body, width, ("  ", PLAIN), repeat=True)
 
     def _title(self, width: int, ink: Ink) -> Line:
+        what, (name, name_style) = self._who(ink)
         if self.summary is None:
-            self.summary = literal(summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]))
-        mark, style = {
-            "running": ("●", ink.accent),
-            "ok": ("✓", ink.success),
-            "failed": ("✗", ink.error),
-            "cancelled": ("⊘", ink.muted),
-        }[self.state]
+            self.summary = literal(what)
+        mark, style = self._mark(ink)
         facts = self._facts(ink)
-        name = cut_to(literal(self.name), width - 2)
+        name = cut_to(name, width - 2)
         facts_width = sum(cell_width(text) for text, _ in facts)
         room = width - 2 - cell_width(name) - 2
         if room - facts_width - 2 < 8:
             facts, facts_width = [], 0
         summary = cut_to(self.summary, room - facts_width - (2 if facts else 0)) if room > 2 else ""
-        spans: list[Span] = [(f"{mark} "[:width], style), (name, ink.strong)]
+        spans: list[Span] = [(f"{mark} "[:width], style), (name, name_style)]
         if summary:
             spans.append((f"  {summary}", PLAIN))
         if facts:
             used = 2 + cell_width(name) + (2 + cell_width(summary) if summary else 0)
             spans.append((" " * (width - used - facts_width), PLAIN))
         return line_of([*spans, *facts], lead=2)
+
+    def _mark(self, ink: Ink) -> Span:
+        """Return the sign for how the call stands."""
+        return {
+            "running": ("●", ink.accent),
+            "ok": ("✓", ink.success),
+            "failed": ("✗", ink.error),
+            "cancelled": ("⊘", ink.muted),
+        }[self.state]
+
+    def _who(self, ink: Ink) -> tuple[str, Span]:
+        """Return what the call does in one line, and the name before it."""
+        return summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]), (literal(self.name), ink.strong)
 
     def _facts(self, ink: Ink) -> list[Span]:
         """Return what stands at the right of the title."""

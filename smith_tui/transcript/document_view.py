@@ -52,6 +52,13 @@ class DocumentView(ScrollView, can_focus=True):
             """The view."""
             return self.view
 
+    class LinkOpened(Message):
+        """The person wants to see what a block's last row names (`Block.link`)."""
+
+        def __init__(self, link: str) -> None:
+            super().__init__()
+            self.link = link
+
     def __init__(self, *, theme: Theme = DARK, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.document = Document(theme)
@@ -259,7 +266,8 @@ class DocumentView(ScrollView, can_focus=True):
             if event.x >= self.document.width - len(MORE_BELOW):
                 self.follow()
         elif row is not None and event.chain == 1:
-            self._toggle_at(row)
+            if not self._open_link(row):
+                self._toggle_at(row)
         elif row is not None:
             self._select_at(row, event.x, whole_line=event.chain > 2)
 
@@ -269,6 +277,14 @@ class DocumentView(ScrollView, can_focus=True):
             chosen = selection.word_at(row.place, row.line, index_at_cell(row.line.text, x))
         if chosen is not None:
             self.screen.selections = {self: chosen}
+
+    def _open_link(self, row: Row) -> bool:
+        """Ask for what the row opens; say whether it opens something."""
+        block, number = self.document.blocks[row.place.block], row.place.row
+        opens = bool(block.link) and number == len(self.document.rows(row.place.block)) - 1
+        if opens and self.text_selection is None:
+            self.post_message(self.LinkOpened(block.link))
+        return opens
 
     def _toggle_at(self, row: Row) -> None:
         """Fold or unfold a block when its title, or the row that stands for hidden ones, was clicked."""

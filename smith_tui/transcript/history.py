@@ -6,6 +6,7 @@ from smith_core.messages import Message, ToolMetadata, ToolResult
 from smith_tui.transcript.answers import Answer, Code, Prose
 from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
 from smith_tui.transcript.cards import ToolCard, has_gap_after
+from smith_tui.transcript.dispatch_card import DispatchCard
 from smith_tui.transcript.splitter import Piece, split
 
 MAX_WHOLE_CHARS = 2_000
@@ -60,7 +61,8 @@ def card_after(blocks: Sequence[Block], name: str, arguments: str, palette: str)
     """Return the card of a call that comes after some blocks."""
     before = blocks[-1] if blocks else None
     has_gap = has_gap_after(before.name, name) if isinstance(before, ToolCard) else True
-    return ToolCard(name, arguments, palette, has_gap=has_gap)
+    kind = DispatchCard if name == "dispatch" else ToolCard
+    return kind(name, arguments, palette, has_gap=has_gap)
 
 
 def text_blocks(text: str, answer: Answer) -> list[Block]:

@@ -23,6 +23,8 @@ class Ink(msgspec.Struct, frozen=True, kw_only=True):
     base: Style
     """Background and letters of a row that says nothing else."""
     accent: Style
+    alias: Style
+    """The name of the role."""
     bright: Style
     muted: Style
     rule: Style
@@ -64,6 +66,7 @@ def make_ink(theme: Theme, palette: str) -> Ink:
     return Ink(
         base=on(theme.text, theme.background),
         accent=on(accent),
+        alias=on(accent, bold=True),
         bright=on(theme.bright),
         muted=on(theme.muted),
         rule=on(theme.line),

@@ -12,11 +12,11 @@ def summarize(name: str, arguments: str) -> str:
     try:
         decoded = json.loads(arguments) if arguments.strip() else {}
     except (ValueError, RecursionError):
-        return _one_line(arguments)
+        return one_line(arguments)
     if not isinstance(decoded, dict):
-        return _one_line(arguments)
+        return one_line(arguments)
     summary = _SUMMARIES.get(name, _all_arguments)
-    return _one_line(summary(decoded))
+    return one_line(summary(decoded))
 
 
 def format_duration(seconds: float) -> str:
@@ -29,7 +29,8 @@ def format_duration(seconds: float) -> str:
     return f"{minutes} m {rest:02} s"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return the lines of a text behind each other."""
     return " ↵ ".join(line.strip() for line in text.splitlines() if line.strip())
 
 

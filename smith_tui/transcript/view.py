@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from textual.timer import Timer
 
 from smith_core.messages import Message, ToolResult
-from smith_core.roles import ROLES
 from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.blocks import Block, Notice, NoticeLevel, Plain, Prompt, split_plain
 from smith_tui.transcript.document_view import DocumentView
 from smith_tui.transcript.model import TOP, Place
 from smith_tui.transcript.painting import occurrences
+from smith_tui.who import palette_of
 
 if TYPE_CHECKING:
     from smith_tui.transcript.cards import ToolCard
+    from smith_tui.transcript.dispatch_card import DispatchCard
     from smith_tui.transcript.live import LiveAnswer
 
 MAX_FRAMES_PER_SECOND = 30
@@ -45,7 +46,7 @@ class Transcript(DocumentView):
         classes: str | None = None,
     ) -> None:
         super().__init__(theme=theme, id=id, classes=classes)
-        self._palette = _palette(role)
+        self._palette = palette_of(role)
         self._frame = 1 / frames_per_second
         self._wait = self._frame
         self._last_flush = 0.0
@@ -54,15 +55,21 @@ class Transcript(DocumentView):
         self._live: LiveAnswer | None = None
         self._cards: dict[str, ToolCard] = {}
 
+    def set_frame_rate(self, frames_per_second: float) -> None:
+        """Bring streamed text to the screen at most so many times a second; what waits comes at once."""
+        if 1 / frames_per_second != self._frame:
+            self._frame = self._wait = 1 / frames_per_second
+            self.flush()
+
     # A turn
 
     def set_role(self, role: str) -> None:
         """Use a role's colour for what comes next."""
-        self._palette = _palette(role)
+        self._palette = palette_of(role)
 
-    def add_user(self, text: str) -> None:
-        """Show what the person sent, and go to the end."""
-        self._add(Prompt(text, self._palette))
+    def add_user(self, text: str, *, has_gap: bool = True) -> None:
+        """Show what was asked, and go to the end; has_gap: a blank row stands before it."""
+        self._add(Prompt(text, self._palette, has_gap=has_gap))
         self.follow()
 
     def start_assistant(self, role: str) -> None:
@@ -119,6 +126,30 @@ class Transcript(DocumentView):
         if card is not None:
             card.end(result)
             self._changed(card)
+
+    def link_child(self, call_id: str, job_id: str) -> None:
+        """Let the card of a dispatch call open the child that it runs."""
+        card = self._cards.get(call_id)
+        if card is not None:
+            card.job_id = job_id
+            self._changed(card)
+
+    @property
+    def has_children(self) -> bool:
+        """Whether a card opens a child's transcript."""
+        return any(block.link for block in self.document.blocks)
+
+    def child_cards(self) -> "list[DispatchCard]":
+        """Return the cards that open a child's transcript, from the top down."""
+        from smith_tui.transcript.dispatch_card import DispatchCard
+
+        return [block for block in self.document.blocks if isinstance(block, DispatchCard) and block.link]
+
+    def child_in_view(self) -> str:
+        """Return the job id of the last child whose card is in view, or else of the last one; "" without any."""
+        shown = [self.document.blocks[row.place.block].link for row in self.shown_rows]
+        jobs = [block.link for block in self.document.blocks]
+        return next((job for job in [*reversed(shown), *reversed(jobs)] if job), "")
 
     def add_notice(self, level: NoticeLevel, text: str) -> None:
         """Show something that the person should know."""
@@ -279,8 +310,3 @@ class Transcript(DocumentView):
     def _on_frame(self) -> None:
         self._timer = None
         self.flush()
-
-
-def _palette(role: str) -> str:
-    spec = ROLES.get(role)
-    return spec.palette if spec else "green"

@@ -10,6 +10,7 @@ from smith_tui.transcript.cells import cell_width, cut_to
 
 Activity = Literal["idle", "thinking", "streaming", "tool", "retry", "error", "cancelled"]
 RUNNING: frozenset[Activity] = frozenset({"thinking", "streaming", "tool", "retry"})
+_WAITING_FOR_TOOLS: frozenset[Activity] = frozenset({"thinking", "tool"})
 PieceStyle = Literal["mark", "role", "text", "muted", "warning", "error"]
 Piece = tuple[str, PieceStyle]
 
@@ -20,12 +21,16 @@ _MODEL_CELLS, _BRANCH_CELLS, _TOOL_CELLS = 40, 24, 24
 
 
 class StatusState(msgspec.Struct, frozen=True, kw_only=True):
-    """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock."""
+    """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock.
+
+    children: how many dispatched children run.
+    """
 
     role_alias: str = ""
     model: str = ""
     activity: Activity = "idle"
     tool_name: str = ""
+    children: int = 0
     attempt: int = 1
     max_attempts: int = 1
     retry_at: float = 0.0
@@ -104,7 +109,11 @@ def _activity(state: StatusState, now: float, frame: int | None) -> tuple[Piece,
         case "retry":
             left = max(0, round(state.retry_at - now))
             return ("◌", "warning"), (f"attempt {state.attempt}/{state.max_attempts} in {left} s", "warning")
-    words = f"tool {cut_to(literal(state.tool_name), _TOOL_CELLS)}" if state.activity == "tool" else state.activity
+    words: str = state.activity
+    if state.children and state.activity in _WAITING_FOR_TOOLS:
+        words = "1 child" if state.children == 1 else f"{state.children} children"
+    elif state.activity == "tool":
+        words = f"tool {cut_to(literal(state.tool_name), _TOOL_CELLS)}"
     return ("●" if frame is None else SPINNER[frame % len(SPINNER)], "mark"), (words, "text")
 
 

@@ -167,11 +167,11 @@ async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
         await until(pilot, lambda: "three" in shown(app))
         await pilot.press("ctrl+f", *"needle")
         await pilot.pause()
-        seen = [app.chat._hit]
+        seen = [app.chat.finder.hit]
         for key in ("enter", "enter", "shift+enter"):
             await pilot.press(key)
             await pilot.pause()
-            seen.append(app.chat._hit)
+            seen.append(app.chat.finder.hit)
         assert seen == [2, 0, 1, 0]
         await pilot.press("escape")
         assert app.focused is app.chat.prompt

@@ -1,0 +1,133 @@
+"""What the main screen has to do with dispatched children: their panes, and the transcripts of those that are over."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+
+from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, ConversationLoaded, TurnEnded, TurnStarted
+from smith_tui.keys import KeyAction, Scope
+from smith_tui.theme import Theme
+from smith_tui.transcript.view import Transcript
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from smith_core.runtime import Runtime
+    from smith_tui.panes.area import ChildPanes
+    from smith_tui.panes.pane import ChildPane
+
+
+class ChildDesk:
+    """Owns the panes, which are made with the first child.
+
+    runtime, theme: asked when they are needed. leave: gives the keys back to the prompt. changed: called when panes
+    came or went, or when the keys went from one to another.
+    """
+
+    def __init__(
+        self,
+        screen: Screen[None],
+        transcript: Transcript,
+        actions: tuple[KeyAction, ...],
+        *,
+        runtime: Callable[[], "Runtime"],
+        theme: Callable[[], Theme],
+        leave: Callable[[], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._transcript = transcript
+        self._actions = actions
+        self._runtime = runtime
+        self._theme = theme
+        self._changed = changed
+        self.leave = leave
+        self.area: ChildPanes | None = None
+
+    def show(self, event: AnyEvent) -> None:
+        """Keep the panes in line with what happens; they stay behind a turn, as strips, until the next one begins."""
+        if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
+            self._open_area().show(event)
+        elif self.area is None:
+            return
+        elif isinstance(event, TurnEnded):
+            self.area.end_turn()
+        elif isinstance(event, TurnStarted | ConversationLoaded):
+            self.area.close_finished()
+
+    @property
+    def current(self) -> "ChildPane | None":
+        """The pane that has the keys."""
+        return self.area.current if self.area is not None else None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Which keys of children mean something now, besides those of a pane that has the focus."""
+        with_panes: tuple[Scope, ...] = ("children",) if self.area is not None and self.area.panes else ()
+        return (*with_panes, "dispatched") if self._transcript.has_children else with_panes
+
+    def note_focus(self, widget: "Widget | None") -> None:
+        """Take notice of where the keys go now."""
+        if self.area is not None:
+            self.area.note_focus(widget)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Show the panes in other colours."""
+        if self.area is not None:
+            self.area.set_theme(theme)
+
+    # What keys and clicks ask for
+
+    def focus(self, number: int) -> None:
+        """Go to a pane, from 1."""
+        if self.area is not None:
+            self.area.focus_number(number)
+
+    def toggle_zoom(self) -> None:
+        """Give a pane the whole screen, or take it back."""
+        if self.area is not None:
+            self.area.toggle_zoom()
+
+    def close_finished(self) -> None:
+        """Take the panes of children that are over away."""
+        if self.area is not None:
+            self.area.close_finished()
+
+    def open_child(self, job_id: str = "") -> None:
+        """Show the whole transcript of a child, by default the last one in view; one that runs gets the screen."""
+        from smith_tui.screens.child import ChildScreen, stored_child
+
+        cards = self._transcript.child_cards()
+        jobs = [card.job_id for card in cards]
+        wanted = job_id or self._transcript.child_in_view()
+        if wanted not in jobs:
+            return
+        pane = self.area.pane_of(wanted) if self.area is not None else None
+        if self.area is not None and pane is not None and pane.child.is_running:
+            self.area.zoom(pane)
+            return
+        children = [stored_child(card, number) for number, card in enumerate(cards, 1)]
+        load = self._runtime().child_messages
+        screen = ChildScreen(children, jobs.index(wanted), load, theme=self._theme(), actions=self._actions)
+        self._screen.app.push_screen(screen)
+
+    # What the panes ask for
+
+    def cancel_child(self, job_id: str) -> None:
+        """End one child; the turn goes on."""
+        self._runtime().cancel_child(job_id)
+
+    def panes_changed(self) -> None:
+        """Let one pane have the screen if that is wanted, and the footer its keys."""
+        self._screen.set_class(self.area is not None and self.area.is_zoomed, "zoomed")
+        self._changed()
+
+    def _open_area(self) -> "ChildPanes":
+        if self.area is None:
+            # Imported with the first child, behind the first frame.
+            from smith_tui.panes.area import ChildPanes
+
+            self.area = ChildPanes(self, theme=self._theme(), actions=self._actions, id="children")
+            self._screen.query_one("#panes").parent.mount(self.area, after="#panes")  # type: ignore[union-attr]
+        return self.area
