@@ -1,6 +1,6 @@
 """Slash commands as data: names, usage and handlers, from which help, completion and the palette are made."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -20,10 +20,21 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandTable:
-    """The handle `command`: commands by name."""
+    """The handle `command`: our own commands by name, and behind them those that the person has written."""
 
     def __init__(self, commands: tuple[Command, ...]) -> None:
-        self._commands = {command.name: command for command in commands}
+        self._own = {command.name: command for command in commands}
+        self._commands = dict(self._own)
+
+    @property
+    def own_names(self) -> frozenset[str]:
+        """The names that nobody else's command can have."""
+        return frozenset(self._own)
+
+    def use_custom(self, commands: Iterable[Command]) -> None:
+        """Have these commands beside our own, in place of those that were there before."""
+        added = {command.name: command for command in commands if command.name not in self._own}
+        self._commands = {**self._own, **added}
 
     def list(self) -> tuple[Command, ...]:
         """Return all commands in the order of the table."""

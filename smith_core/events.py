@@ -181,6 +181,12 @@ class PickerRequested(Event, frozen=True, kw_only=True, tag="picker_requested"):
     query: str = ""
 
 
+class PromptReturned(Event, frozen=True, kw_only=True, tag="prompt_returned"):
+    """A prompt that was sent before is given back, to be changed and sent again."""
+
+    text: str
+
+
 class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
     """The person asked to leave."""
 
@@ -245,6 +251,7 @@ AnyEvent = (
     | HeldElsewhere
     | SaveStateChanged
     | PickerRequested
+    | PromptReturned
     | QuitRequested
     | SetupRequested
     | TurnEnded

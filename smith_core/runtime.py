@@ -1,6 +1,7 @@
 """The front door of the engine: it composes the services, runs the session and takes what the person types."""
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
 from smith_core.messages import Message
 from smith_core.model import ModelChoice, ModelService
+from smith_core.paths import config_dir
 from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
 from smith_core.secrets import hide_from_proc, key_variables
@@ -128,8 +130,10 @@ class Runtime:
         self.services = services
         self.session = Session(services, cwd or Path.cwd(), spill_dir, choice, search)
         self.shelf = Shelf(self.session)
+        services.ui.on_event(self.session.spending.note)
         self.history = History(self.session)
         self._wish = wish
+        self._command_problems: set[str] = set()
         self._opening: asyncio.Task[None] | None = None
 
     def start_session(self) -> None:
@@ -254,6 +258,8 @@ class Runtime:
         except Exception as caught:  # noqa: BLE001 - it is logged, and a new conversation can do without the old one
             LOGGER.exception("the start could not go on with anything")
             emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
+        if session.has_screen:
+            await self._look_for_commands(emit)
         session.saver.report_notices(emit)
         session.wake_search()
 
@@ -280,11 +286,29 @@ class Runtime:
             LOGGER.exception("input could not be handled")
             emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
 
+    async def _look_for_commands(self, emit: Emit) -> None:
+        """Take in the commands that the person and the project have written down."""
+        from smith_core.commands.custom import command_folders, load_custom
+
+        with contextlib.suppress(AgentFailure):  # without a home folder there are none
+            scope = await self.session.recompute_turn_scope()
+            folders = command_folders(config_dir(), Path(scope.project.root or scope.cwd))
+            table = self.services.command
+            found = await asyncio.to_thread(load_custom, folders, table.own_names)
+            table.use_custom(found.commands)
+            for problem in found.problems:
+                if problem not in self._command_problems:
+                    self._command_problems.add(problem)
+                    emit(Notice(level="warning", text=problem))
+
     async def run_command(self, line: str, emit: Emit) -> None:
         """Run one slash command; AgentFailure of kind policy when there is none of that name."""
         name, arguments = split_command(line)
         table = self.services.command
         command = table.get(name)
+        if command is None:
+            await self._look_for_commands(emit)
+            command = table.get(name)
         if command is None:
             nearest = table.nearest(name)
             hint = f"did you mean /{nearest}?" if nearest else "/help lists all commands"

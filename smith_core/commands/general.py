@@ -1,10 +1,13 @@
 """Commands about the session itself: role, model, settings, tools, usage."""
 
+import asyncio
 import contextlib
 
 from smith_core.commands.context import CommandContext
+from smith_core.commands.usage_report import render_usage, usage_rows
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import QuitRequested, SetupRequested
+from smith_core.llm.model_table import prices_of
 from smith_core.messages import Usage
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
@@ -72,23 +75,15 @@ async def change_config(context: CommandContext, arguments: str) -> None:
 
 
 async def show_usage(context: CommandContext, arguments: str) -> None:
-    """Show the tokens of this session, and of the whole conversation."""
-    tracker = context.session.usage
-    rows = [("this session", tracker.parent), *tracker.children.items()]
-    conversation_id = context.services.conversation.conversation_id
+    """Show what this session has spent by role and child, and the tokens of the whole conversation."""
+    spending = context.session.spending
+    models = {spender.model for spender in spending.tokens}
+    prices = await asyncio.to_thread(lambda: {model: prices_of(model) for model in models})
+    stored: Usage | None = None
     with contextlib.suppress(AgentFailure):
-        stored = await context.services.persistence.usage_of(conversation_id)
-        if stored.requests:
-            rows.append(("this conversation, all saved turns", stored))
-    context.say("usage", "\n".join(_usage_line(name, usage) for name, usage in rows))
-
-
-def _usage_line(name: str, usage: Usage) -> str:
-    estimated = " (estimated)" if usage.estimated else ""
-    return (
-        f"{name}: {usage.input_tokens} tokens in ({usage.cached_tokens} cached), "
-        f"{usage.output_tokens} out, {usage.requests} requests{estimated}"
-    )
+        stored = await context.services.persistence.usage_of(context.services.conversation.conversation_id)
+    rows = usage_rows(spending, prices)
+    context.say("usage", render_usage(rows, spending.time, stored if stored is not None and stored.requests else None))
 
 
 async def list_tools(context: CommandContext, arguments: str) -> None:

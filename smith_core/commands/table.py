@@ -1,7 +1,7 @@
 """The one table of slash commands."""
 
 from smith_core.command_table import Command
-from smith_core.commands import conversations, general, memory
+from smith_core.commands import conversations, export, general, memory, turns
 
 COMMANDS: tuple[Command, ...] = (
     Command(name="help", summary="list the commands", handler=general.show_help, while_running=True),
@@ -29,6 +29,15 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name="undelete", usage="[id]", summary="take the last deletion back", handler=conversations.undelete),
     Command(name="follow", summary="watch a conversation that another smith-tui has", handler=conversations.follow),
+    Command(name="undo", usage="[turns]", summary="take the last turn back, and its prompt", handler=turns.undo),
+    Command(name="retry", summary="ask the last prompt again", handler=turns.retry),
+    Command(
+        name="export",
+        usage="[markdown | html | json] [path]",
+        summary="write this conversation into a file",
+        handler=export.export,
+        while_running=True,
+    ),
     Command(name="search", usage="[words]", summary="search everything that was ever said", handler=memory.search),
     Command(
         name="record",

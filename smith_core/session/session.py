@@ -33,6 +33,7 @@ from smith_core.services import Services
 from smith_core.session.children import ChildTurns
 from smith_core.session.record import record_of
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
+from smith_core.session.spending import Spending
 from smith_core.session.values import ExecutionContext, Listed, SessionState, Status, Turn, TurnRequest, TurnScope
 from smith_core.store.interface import TITLE_LENGTH
 from smith_core.store.saving import Saver
@@ -70,6 +71,7 @@ class Session:
         self._children: Children | None = None
         self.next_turn_id = 1
         self.usage = UsageTracker()
+        self.spending = Spending()
         self.scope = TurnScope(cwd=str(cwd), project=Project(root=str(cwd)))
         self.model: SelectedModel | None = None
         self._introduced: set[str] = set()
@@ -238,7 +240,10 @@ class Session:
             emit=self._counting(emit),
             dispatch=self._children.dispatch,
         )
-        return await run_turn(make_setup(turn.context, place, parts))
+        output = await run_turn(make_setup(turn.context, place, parts))
+        if output.most_tokens is not None:
+            self.services.model.note_limit(model.model, turn.context.config_snapshot, output.most_tokens)
+        return output
 
     def _children_of(self, turn: Turn, place: TurnPlace, model: SelectedModel, emit: Emit) -> Children:
         async def keep_note(key: str, text: str) -> None:
