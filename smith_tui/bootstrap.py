@@ -14,7 +14,8 @@ from smith_core.config.schema import Config, Problem
 from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
 from smith_core.errors import AgentFailure
-from smith_core.llm.host_process import HostProcess, start_host_process
+from smith_core.llm.host_process import HostProcess
+from smith_core.llm.shared_host import SharedHost, find_host
 from smith_core.log import LOGGER, start_logging
 from smith_core.paths import cache_dir, data_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables, secret_variables
@@ -50,7 +51,7 @@ class Engine:
         self.config_message = "\n".join(filter(None, (problem_text, start_logging())))
         self.arguments = arguments
         self.model: str | None = arguments.model
-        self._host: HostProcess | None = None
+        self._host: HostProcess | SharedHost | None = None
         self._cwd = Path.cwd()
         self._is_temporary: bool = getattr(arguments, "is_temporary", False)
         self.wish = _wish(arguments)
@@ -66,8 +67,11 @@ class Engine:
         return self.arguments.command == "setup" or is_first_start(self.config, self.model)
 
     def start_host(self) -> None:
-        """Start the model host, which gets ready on its own."""
-        self._host = start_host_process(key_variables(self.config))
+        """Find the model host that waits for us, or start one, which gets ready on its own."""
+        settings = self.config.llm_config
+        self._host = find_host(
+            key_variables(self.config), settings.host_linger_s, names_address=settings.api_url is not None
+        )
 
     @staticmethod
     def import_engine() -> None:
@@ -85,7 +89,8 @@ class Engine:
         if self._host is None:
             self.start_host()
         assert self._host is not None
-        handles: dict[str, object] = {"model": ModelService(HostClient(self._host), LocalModels())}
+        client = HostClient(self._host, lambda: self.config.llm_config.host_linger_s)
+        handles: dict[str, object] = {"model": ModelService(client, LocalModels())}
         folder = self.store_folder
         if folder is not None:
             handles["persistence"] = open_store(folder, self._cwd)

@@ -54,6 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from smith_tui.store_command import run_store
 
         return run_store(arguments)
+    if arguments.command == "host":
+        from smith_tui.host_command import run_host
+
+        return run_host(arguments)
     if arguments.command == "tour":
         from smith_tui.tour_command import run_tour
 
@@ -90,6 +94,7 @@ class _Version(argparse.Action):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from smith_tui.host_command import add_host_parser
     from smith_tui.model_command import add_model_parser
     from smith_tui.store_command import add_store_parser
 
@@ -112,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_beginnings(parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
-    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,doctor}")
+    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,host,doctor}")
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",
@@ -137,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     tour.add_argument("--plain", action="store_true", help="print all steps instead of opening the screen")
     add_model_parser(commands)
     add_store_parser(commands)
+    add_host_parser(commands)
     commands.add_parser(
         "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
     )

@@ -14,12 +14,14 @@ import msgspec
 from smith_core.embedded.label import label_of
 from smith_core.endpoints import SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
+from smith_core.llm.host_control import running_hosts
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
 from smith_core.runtime import Runtime
 from smith_core.secrets import key_variables
 from smith_tui.bootstrap import Engine, open_engine
 from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
+from smith_tui.host_command import describe
 from smith_tui.sanitize import literal
 
 State = Literal["ok", "note", "problem"]
@@ -44,10 +46,12 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
 
 async def _report(engine: Engine) -> int:
+    # Looked for first: what follows would find the host that it starts itself.
+    hosts = tuple(_hosts(engine))
     runtime = engine.open_runtime()
     healthy = True
     try:
-        for finding in (*_machine(), *_settings(engine), *_programs()):
+        for finding in (*_machine(), *_settings(engine), *_programs(), *hosts):
             healthy &= _show(finding)
         async for finding in _store(engine, runtime):
             healthy &= _show(finding)
@@ -139,6 +143,17 @@ def _programs() -> Iterator[Finding]:
             state="ok" if found else "note",
             text=found or f"not found; install {name} for {purpose}" + (" (sh is used instead)" * (name == "bash")),
         )
+
+
+def _hosts(engine: Engine) -> Iterator[Finding]:
+    linger_s = engine.config.llm_config.host_linger_s
+    reports = running_hosts()
+    for report in reports:
+        text = f"{describe(report)}; smith-tui host stop ends it"
+        yield Finding(subject="model host", state="ok" if report.status else "note", text=text)
+    if not reports:
+        waits = f"the next start leaves one that waits {linger_s:g} s" if linger_s else "each start has one of its own"
+        yield Finding(subject="model host", state="ok", text=f"none is waiting; {waits} (llm_config.host_linger_s)")
 
 
 async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:

@@ -8,12 +8,23 @@ from smith_core.llm.protocol import AnyStreamPart, StreamReasoning, StreamText, 
 INTERVAL_S = 0.016
 """Longest wait before parts are sent on: one frame of a screen at 60 Hz."""
 
+_MOST_HELD = 512
+
 
 class Coalescer:
-    """Holds parts back for up to an interval and merges them; used on one event loop."""
+    """Holds parts back for up to an interval and merges them; used on one event loop.
 
-    def __init__(self, send: Callable[[tuple[AnyStreamPart, ...]], None], interval_s: float = INTERVAL_S) -> None:
+    is_blocked: whether the receiver is behind; parts are then held, merged, for as long as it is.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[tuple[AnyStreamPart, ...]], None],
+        interval_s: float = INTERVAL_S,
+        is_blocked: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._send = send
+        self._is_blocked = is_blocked
         self._interval_s = interval_s
         self._loop = asyncio.get_running_loop()
         self._held: list[AnyStreamPart] = []
@@ -23,16 +34,26 @@ class Coalescer:
     def add(self, parts: Iterable[AnyStreamPart]) -> None:
         """Take parts and send what is due."""
         self._held += parts
-        if not self._held or self._timer is not None:
+        if not self._held:
+            return
+        if self._timer is not None:
+            if len(self._held) > _MOST_HELD:
+                self._held = list(merge(self._held))
             return
         wait = self._sent_at + self._interval_s - self._loop.time()
         if wait <= 0:
-            self.flush()
+            self._send_when_possible()
         else:
-            self._timer = self._loop.call_later(wait, self.flush)
+            self._timer = self._loop.call_later(wait, self._send_when_possible)
+
+    def _send_when_possible(self) -> None:
+        if self._is_blocked():
+            self._timer = self._loop.call_later(self._interval_s, self._send_when_possible)
+        else:
+            self.flush()
 
     def flush(self) -> None:
-        """Send everything that is held, now."""
+        """Send everything that is held, now, blocked or not."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -46,6 +46,9 @@ FAULTS: Mapping[str, FaultRule] = {
     ),
     "stream_cut": FaultRule("transport", True, "{where} broke off the answer ({detail}); try again"),
     "host_died": FaultRule("transport", True, "the model host ended ({detail}); it is started again: try again"),
+    "host_busy": FaultRule(
+        "transport", True, "the model host has {limit:g} requests of this program already; wait for one, and try again"
+    ),
     "rate_limited": FaultRule(
         "transport", True, "{status} from {where}: too many requests; wait a moment and try again{quote}"
     ),

@@ -1,17 +1,22 @@
 """What the app and the model host say to each other: msgpack frames, each behind its length in four bytes."""
 
 import asyncio
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from smith_core.errors import AgentError
 from smith_core.frozen import encode_hook
+from smith_core.llm.host_stamp import HostStamp
 from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, Timeouts
 from smith_core.text import clean_text
 
 LENGTH_BYTES: Final = 4
 MAX_FRAME_BYTES: Final = 512 * 1024 * 1024
+MAX_REQUEST_BYTES: Final = 128 * 1024 * 1024
+"""Most bytes of a frame that a host takes; a conversation of ten million tokens has a third of that."""
+
+LingerSeconds = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 
 
 class Frame(msgspec.Struct, frozen=True, tag_field="frame", array_like=True):
@@ -37,6 +42,48 @@ class Cancel(Frame, frozen=True, tag="cancel"):
     """App to host: give this request up; nothing more is said of it."""
 
     id: int
+
+
+class Attach(Frame, frozen=True, tag="attach"):
+    """App to shared host, first of all: serve me if you are such a host, and outlive me for so many seconds."""
+
+    stamp: HostStamp
+    linger_s: LingerSeconds
+
+
+class Linger(Frame, frozen=True, tag="linger"):
+    """App to shared host: outlive me for so many seconds instead."""
+
+    linger_s: LingerSeconds
+
+
+class Ask(Frame, frozen=True, tag="ask"):
+    """Anybody to shared host: how are you? The answer is a Status."""
+
+
+class Stop(Frame, frozen=True, tag="stop"):
+    """Anybody to shared host: end. when_idle: only after the last app has left, and take no new one."""
+
+    when_idle: bool
+
+
+class Welcome(Frame, frozen=True, tag="welcome"):
+    """Shared host to app: you are attached to a host with this stamp."""
+
+    stamp: HostStamp
+    pid: int
+
+
+class Status(Frame, frozen=True, tag="status"):
+    """Shared host to whoever asks; seconds since its start, bytes of resident memory, what it serves."""
+
+    pid: int
+    age_s: float
+    rss_bytes: int
+    apps: int
+    streams: int
+    linger_s: float
+    is_ready: bool
 
 
 class Ready(Frame, frozen=True, tag="ready"):
@@ -66,8 +113,8 @@ class Failed(Frame, frozen=True, tag="failed"):
     error: AgentError
 
 
-ToHost = StartStream | ListModels | Cancel
-ToApp = Ready | Parts | Models | Failed
+ToHost = StartStream | ListModels | Cancel | Attach | Linger | Ask | Stop
+ToApp = Ready | Parts | Models | Failed | Welcome | Status
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=encode_hook)
 to_host_decoder: Final[msgspec.msgpack.Decoder[ToHost]] = msgspec.msgpack.Decoder(ToHost)
@@ -91,10 +138,10 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """Return the body of the next frame, or None when the other side has closed."""
+async def read_frame(reader: asyncio.StreamReader, max_bytes: int = MAX_FRAME_BYTES) -> bytes | None:
+    """Return the body of the next frame, or None when the other side has closed, or sends more than `max_bytes`."""
     try:
         length = int.from_bytes(await reader.readexactly(LENGTH_BYTES), "big")
-        return await reader.readexactly(length) if length <= MAX_FRAME_BYTES else None
+        return await reader.readexactly(length) if length <= max_bytes else None
     except (asyncio.IncompleteReadError, ConnectionError):
         return None

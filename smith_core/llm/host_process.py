@@ -8,8 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smith_core.llm.host_stamp import HostStamp
+    from smith_core.llm.protocol import Endpoint
 
 SECRET_VARIABLES: tuple[str, ...] = ("LLM_API_KEY", "LINKUP_API_KEY")
 """Variables that never reach the host's environment by default; keys travel in the requests."""
@@ -31,6 +36,9 @@ _EXIT_GRACE_S = 2.0
 class HostProcess:
     """A started host: its process, our end of the socket pair, and what it was started with."""
 
+    stamp: "HostStamp | None" = None
+    """What it has to prove before it is trusted: nothing, for it is our own."""
+
     def __init__(
         self,
         process: subprocess.Popen[bytes],
@@ -42,6 +50,10 @@ class HostProcess:
         self.channel = channel
         self._secret_variables = secret_variables
         self._log_path = log_path
+
+    def serves(self, endpoint: "Endpoint") -> bool:
+        """Say whether requests for an endpoint may go to this host: all, for it has our whole environment."""
+        return True
 
     def start_again(self) -> "HostProcess":
         """Start another host in the same way, after this one has ended."""
@@ -75,19 +87,9 @@ def start_host_process(
     """
     ours, theirs = socket.socketpair()
     output = _open_log(log_path) if log_path else subprocess.DEVNULL
-    # -P: nothing in the current folder, which may be anybody's repository, is ever imported.
-    command = [sys.executable, "-P", "-m", "smith_core.llm.host", "--fd", str(theirs.fileno())]
+    environment = host_environment(os.environ, secret_variables)
     try:
-        process = subprocess.Popen(
-            command,
-            env=host_environment(os.environ, secret_variables),
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
+        process = spawn_host(["--fd", str(theirs.fileno())], (theirs.fileno(),), environment, output)
     except OSError:
         ours.close()
         raise
@@ -96,6 +98,29 @@ def start_host_process(
         if output != subprocess.DEVNULL:
             os.close(output)
     return HostProcess(process, ours, tuple(secret_variables), log_path)
+
+
+def spawn_host(
+    arguments: Sequence[str],
+    descriptors: Sequence[int],
+    environment: Mapping[str, str],
+    output: int = subprocess.DEVNULL,
+) -> "subprocess.Popen[bytes]":
+    """Start a host in a session of its own, without terminal and working folder; OSError when that fails.
+
+    descriptors: all that it inherits beside its output.
+    """
+    # -P: nothing in the current folder, which may be anybody's repository, is ever imported.
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "smith_core.llm.host", *arguments],
+        env=environment,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        pass_fds=tuple(descriptors),
+        start_new_session=True,
+    )
 
 
 def host_environment(environ: Mapping[str, str], secret_variables: Collection[str]) -> dict[str, str]:

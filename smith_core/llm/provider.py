@@ -72,6 +72,13 @@ async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: boo
     return assembler.completion(request_chars(request))
 
 
+def forget_keys() -> None:
+    """Drop the clients that litellm keeps for requests to come, for each holds the key of one that is over."""
+    cache = litellm.in_memory_llm_clients_cache
+    for name in [name for name, client in list(cache.cache_dict.items()) if getattr(client, "api_key", None)]:
+        cache.delete_cache(name)
+
+
 def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
     """Return the keyword arguments of litellm's call.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smith_core.llm.host_control import running_hosts, stop_hosts
 from tests.support.demo_task import make_repository
 from tests.support.terminal import Terminal
 
@@ -31,5 +32,8 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Give a test its own place."""
-    yield Place(tmp_path)
+    """Give a test its own place; the model host that waits there for another start is ended."""
+    made = Place(tmp_path)
+    yield made
+    stop_hosts(made.environ)
+    assert running_hosts(made.environ) == ()

@@ -9,7 +9,8 @@ import pytest
 
 from smith_tui.bootstrap import KEPT_SESSIONS, open_engine
 
-NO_ARGUMENTS = Namespace(config=os.devnull, overrides=[], role=None, model="m")
+# A host that waits for the next start would outlive the test.
+NO_ARGUMENTS = Namespace(config=os.devnull, overrides=["llm_config.host_linger_s=0"], role=None, model="m")
 
 
 async def spill_dir_of_a_new_session(cache: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
