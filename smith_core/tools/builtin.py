@@ -3,10 +3,11 @@
 from smith_core.tools.base import ToolSpec
 from smith_core.tools.dispatch import DISPATCH
 from smith_core.tools.edit import EDIT
+from smith_core.tools.git import GIT
 from smith_core.tools.notes import NOTE, RECALL, RECORD
 from smith_core.tools.read import READ
 from smith_core.tools.report import REPORT
 from smith_core.tools.shell import BASH
 from smith_core.tools.write import WRITE
 
-BUILTIN_TOOLS: tuple[ToolSpec, ...] = (BASH, READ, EDIT, WRITE, RECORD, RECALL, NOTE, DISPATCH, REPORT)
+BUILTIN_TOOLS: tuple[ToolSpec, ...] = (BASH, READ, EDIT, WRITE, RECORD, RECALL, NOTE, GIT, DISPATCH, REPORT)

@@ -27,8 +27,8 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
 class HeadAndTail:
     """Takes a text piece by piece and remembers only its two ends, at most `limit` characters."""
 
-    def __init__(self, limit: int = MODEL_TEXT_LIMIT) -> None:
-        self._head_limit = int(limit * _HEAD_SHARE)
+    def __init__(self, limit: int = MODEL_TEXT_LIMIT, *, head_share: float = _HEAD_SHARE) -> None:
+        self._head_limit = int(limit * head_share)
         self._tail_limit = limit - self._head_limit
         self._head = ""
         self._tail: list[str] = []

@@ -16,6 +16,9 @@ _TURN_S = 0.002
 _LIVE_INTERVAL_S = 1 / 30
 _LIVE_BYTES = 65_536
 
+OpenEnds = Callable[[], tuple[int, int]]
+"""Opens a reading and a writing end, in this order."""
+
 
 class TerminalReader:
     """Reads what arrives at a pseudo terminal until `close`, giving every chunk to `on_data` on the running loop.
@@ -25,12 +28,12 @@ class TerminalReader:
     writer_fd: what the program gets as standard output and error; it can be written to, but not read from.
     """
 
-    def __init__(self, on_data: Callable[[bytes], None]) -> None:
-        """Open the terminal; raise OSError if no descriptor is left."""
+    def __init__(self, on_data: Callable[[bytes], None], open_ends: OpenEnds | None = None) -> None:
+        """Open the terminal, or what `open_ends` opens instead; raise OSError if no descriptor is left."""
         self._on_data = on_data
         self._loop = asyncio.get_running_loop()
         self._ended = asyncio.Event()
-        self._reader_fd, self.writer_fd = _open_terminal()
+        self._reader_fd, self.writer_fd = (open_ends or _open_terminal)()
         os.set_blocking(self._reader_fd, False)
         self._loop.add_reader(self._reader_fd, self._read_turn)
 
