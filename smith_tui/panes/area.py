@@ -198,15 +198,13 @@ class ChildPanes(Widget):
                 step = 1 if action == "pane_next" else -1
                 self._go_to(self._panes[(self._panes.index(pane) + step) % len(self._panes)])
 
-    def on_click(self, event: events.Click) -> None:
-        """Go to the pane that was clicked; a strip opens."""
-        pane = next((pane for pane in self._panes if event.widget in (pane.title, pane)), None)
-        if pane is None or event.widget is None:
-            return
-        event.stop()
-        if pane.title.is_strip:
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Open the strip that is pressed, to stay open; the focus has gone there already."""
+        pane = next((pane for pane in self._panes if pane.title.is_strip and event.widget is pane.title), None)
+        if pane is not None:
             pane.wish = "open"
-        self._go_to(pane)
+            self._go_to(pane)
+            self._retile()
 
     # Inside
 

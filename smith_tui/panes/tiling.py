@@ -7,13 +7,13 @@ from typing import NamedTuple
 MIN_COLUMNS = 30
 MIN_ROWS = 5
 """An open pane has at least this many cells and rows; a single column of panes may be narrower."""
-BEST_COLUMNS, BEST_ROWS = 84, 30
+BEST_COLUMNS, BEST_ROWS = 84, 24
 """A pane is hardly more readable when it is larger than this."""
 AREA_SHARE = 0.64
 """Part of the rows that open panes take; the transcript has the rest."""
 MIN_TRANSCRIPT_ROWS = 3
 MAX_STRIP_SHARE = 0.25
-_WIDTH_WEIGHT = 1.5
+_WIDTH_WEIGHT = 1.45
 """Columns are worth more than rows, for a narrow pane wraps everything."""
 
 
