@@ -83,10 +83,11 @@ def coerce_report(raw: Any) -> Any:
     A bare text becomes a list of one, other values become texts, missing fields get their defaults. A status that
     says nothing counts as partial, with a limitation that names it: no report is made better than it is.
     """
-    if isinstance(raw, Mapping) and len(raw) == 1 and next(iter(raw)) in _WRAPPERS:
-        raw = _decoded(next(iter(raw.values())))
     if not isinstance(raw, Mapping):
         return raw
+    if len(raw) == 1 and next(iter(raw)) in _WRAPPERS:
+        inner = _decoded(next(iter(raw.values())))
+        raw = inner if isinstance(inner, Mapping) else raw
     status = status_of(raw.get("status"))
     fields: dict[str, Any] = {name: texts_of(raw.get(name)) for name in LIST_FIELDS}
     if status is None:
@@ -115,7 +116,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return clean_text(value).strip()
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}: {text}" for name, item in value.items() if (text := text_of(item)))
+        fields = (f"{clean_text(str(name)).strip()}: {text}" for name, item in value.items() if (text := text_of(item)))
+        return "; ".join(fields)
     if isinstance(value, list | tuple):
         return ", ".join(text for item in value if (text := text_of(item)))
     return json.dumps(value, ensure_ascii=False)
