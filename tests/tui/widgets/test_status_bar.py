@@ -79,6 +79,9 @@ def test_each_activity_has_its_words() -> None:
     assert words(activity="error") == "error"
     assert words(activity="cancelled") == "cancelled"
     assert words(activity="idle") == "idle"
+    assert words(activity="tool", tool_name="dispatch", children=2) == "2 children"
+    assert words(activity="thinking", children=1) == "1 child"
+    assert words(activity="streaming", children=1) == "streaming"
     assert words(activity="retry", attempt=2, max_attempts=3, retry_at=114.0) == "attempt 2/3 in 7 s"
 
 
