@@ -30,13 +30,17 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SelectedModel(msgspec.Struct, frozen=True, kw_only=True):
-    """The model of a turn, which step gave it, and its sizes in tokens."""
+    """The model of a turn, which step gave it, and its sizes in tokens.
+
+    most_tokens: what messages may take at most, where the endpoint has refused more.
+    """
 
     model: str
     source: ModelSource
     key: str | None = None
     context_window: int = DEFAULT_CONTEXT_WINDOW
     max_output_tokens: int | None = None
+    most_tokens: int | None = None
 
 
 class ModelLookup(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +111,7 @@ class ModelService:
         self._local_endpoints: dict[str, Endpoint] = {}
         self._environ = environ
         self._catalog: ModelCatalog | None = None
+        self._most_tokens: dict[tuple[str, str | None], int] = {}
 
     @property
     def client(self) -> ModelClient:
@@ -169,9 +174,14 @@ class ModelService:
                 endpoint = self.endpoint(config, "") if config.llm_config.api_url else Endpoint()
             return await self.catalog.sizes(model, endpoint, _listing_limits(config))
 
-        return await select_model(
-            choice, role, config, ModelLookup(first_of_endpoint=first_of_endpoint, embedded=embedded, limits=sizes)
-        )
+        lookup = ModelLookup(first_of_endpoint=first_of_endpoint, embedded=embedded, limits=sizes)
+        selected = await select_model(choice, role, config, lookup)
+        most_tokens = self._most_tokens.get((selected.model, config.llm_config.api_url))
+        return msgspec.structs.replace(selected, most_tokens=most_tokens) if most_tokens else selected
+
+    def note_limit(self, model: str, config: Config, most_tokens: int) -> None:
+        """Remember what the messages of a request may take at most, for as long as the program runs."""
+        self._most_tokens[model, config.llm_config.api_url] = most_tokens
 
     async def list_models(self, config: Config) -> tuple[ModelInfo, ...]:
         """Return what the configured endpoint lists; AgentFailure when it cannot be asked."""

@@ -12,7 +12,7 @@ from smith_core.errors import AgentError
 from smith_core.llm.context_sizes import ContextSizes, sizes_in
 from smith_core.llm.retry import CompletionOutcome
 from smith_core.messages import Message
-from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, message_chars
 
 MOST_REQUESTS = 3
 """Requests for one round, the first included."""
@@ -22,6 +22,11 @@ MOST_LEFT = 0.75
 
 TOO_LONG_CODES = frozenset({"context_too_long", "too_large"})
 """What an endpoint answers to a request that a smaller one would not get."""
+
+_MOST_TRIES = 16
+_MESSAGE_FRAME = 60
+_CALL_FRAME = 110
+"""Characters of JSON around the content of a message and around a call."""
 
 Ask = Callable[[tuple[Message, ...]], Awaitable[CompletionOutcome]]
 
@@ -64,13 +69,29 @@ def smaller_fit(
         return None
     whole = refused.tokens + limits.tool_tokens
     share = int(whole * MOST_LEFT) - limits.tool_tokens
-    for most in (min(share, _told_limit(limits, told, whole)), share, int(refused.tokens * MOST_LEFT)):
+    tries = [min(share, _told_limit(limits, told, whole)), share]
+    # Where messages are small, most of a request is what stands around them.
+    tries += [int(refused.tokens * MOST_LEFT**further) for further in range(1, _MOST_TRIES)]
+    for most in tries:
         tighter = msgspec.structs.replace(limits, most_tokens=max(0, most))
         fitted = fit(messages, tighter)
         is_prompt_alone = not fitted.fits and refused.messages[-1].role == "user"
-        if (fitted.fits or is_prompt_alone) and fitted.tokens <= refused.tokens * MOST_LEFT:
+        if (fitted.fits or is_prompt_alone) and _is_a_quarter_smaller(fitted, refused):
             return fitted, tighter
     return None
+
+
+def _is_a_quarter_smaller(fitted: FittedWindow, refused: FittedWindow) -> bool:
+    return (
+        fitted.tokens <= refused.tokens * MOST_LEFT
+        and _wire_chars(fitted.messages) <= _wire_chars(refused.messages) * MOST_LEFT
+    )
+
+
+def _wire_chars(messages: Sequence[Message]) -> int:
+    """Return about how many characters messages have as JSON."""
+    calls = sum(len(message.tool_calls) for message in messages)
+    return sum(map(message_chars, messages)) + _MESSAGE_FRAME * len(messages) + _CALL_FRAME * calls
 
 
 def _told_limit(limits: WindowLimits, told: ContextSizes, whole: int) -> int:
@@ -87,13 +108,16 @@ def _cannot_fit(fitted: FittedWindow, limits: WindowLimits) -> AgentError:
     if system > limits.token_limit // 2:
         advice = f"the system prompt alone takes {system} (see /prompt): name a shorter index_file, or choose a model "
         advice += "with a larger window"
-    return AgentError(
-        kind="policy",
-        code="context_too_long",
-        message=f"the message is too long for the model: about {fitted.tokens} tokens with the system prompt, and "
-        f"{limits.token_limit} are allowed; {advice}",
-        origin="turn",
+    message = (
+        f"the message is too long for the model: about {fitted.tokens} tokens with the system prompt, and "
+        f"{limits.token_limit} are allowed; {advice}"
     )
+    if fitted.tokens <= limits.token_limit:
+        message = (
+            f"no room is left for the results of the last calls: system prompt and message take about {fitted.tokens} "
+            f"of {limits.token_limit} tokens; start anew with /new, or choose a model with a larger window with /model"
+        )
+    return AgentError(kind="policy", code="context_too_long", message=message, origin="turn")
 
 
 def _still_too_long(error: AgentError, refused: FittedWindow, limits: WindowLimits, requests: int) -> AgentError:

@@ -28,7 +28,7 @@ from smith_core.tools.base import ToolContext
 from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
 from smith_core.tools.side_by_side import grouped, run_together
-from smith_core.window import WindowLimits
+from smith_core.window import WindowLimits, without_stranded
 
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
@@ -60,7 +60,10 @@ class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn adds to the conversation, in order, and why it stopped."""
+    """What a turn adds to the conversation, in order, and why it stopped.
+
+    most_tokens: what messages may take at most from now on, where the endpoint has refused more.
+    """
 
     messages: tuple[Message, ...]
     stop_reason: StopReason
@@ -68,6 +71,7 @@ class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
     error: AgentError | None = None
     usage: Usage = Usage()
     tool_calls: int = 0
+    most_tokens: int | None = None
 
 
 async def run_turn(setup: TurnSetup) -> TurnOutput:
@@ -124,7 +128,8 @@ class _TurnLoop:
         return self._finish("cancelled" if error.kind == "cancelled" else "error", error)
 
     def _transcript(self) -> tuple[Message, ...]:
-        return build_messages(self.setup.system_prompt, (*self.setup.history, *self.messages))
+        history = without_stranded((*self.setup.history, *self.messages), self.limits)
+        return build_messages(self.setup.system_prompt, history)
 
     async def _ask(self, messages: tuple[Message, ...]) -> CompletionOutcome:
         setup = self.setup
@@ -275,6 +280,7 @@ class _TurnLoop:
             error=error,
             usage=self.usage,
             tool_calls=self.calls_made,
+            most_tokens=self.limits.most_tokens,
         )
 
 
@@ -301,6 +307,7 @@ def window_limits(config: Config, model: SelectedModel, tools: tuple[ToolDefinit
         keep_rounds=context.tool_output_keep_rounds,
         elide_over_chars=context.tool_output_elide_over_chars,
         trim_threshold_pct=context.trim_threshold_pct,
+        most_tokens=model.most_tokens,
         tool_tokens=whole_tokens(sum(text_quarters(f"{tool}") for tool in tools)),
         counts_reasoning=sends_reasoning(model.model),
     )

@@ -16,8 +16,8 @@ from smith_core.messages import Message
 from smith_core.tokens import QUARTERS_PER_TOKEN, text_quarters, whole_tokens
 from smith_core.window_cut import cut_to_size
 
-_MOST_FOR_TOOLS = 0.25
-"""The share of the limit that tool definitions may take away; a window that they overfill cannot be planned with."""
+_MOST_FOR_TOOLS = 0.5
+"""The share of the limit that tool definitions may take away."""
 
 _PLACEHOLDER = re.compile(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
 
@@ -40,10 +40,15 @@ class WindowLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def token_limit(self) -> int:
-        """Tokens that the messages may take: tool definitions share the rest of the window with the answer."""
+        """Tokens that the messages may take.
+
+        Tool definitions share the rest of the window with the answer and take from the messages what they need beyond
+        that; but a window that they would fill alone cannot be planned with, and then they do not count.
+        """
         limit = int(self.context_window * self.trim_threshold_pct / 100)
-        too_many = self.tool_tokens - (self.context_window - limit)
-        limit -= min(max(0, too_many), int(limit * _MOST_FOR_TOOLS))
+        if self.tool_tokens < limit:
+            too_many = self.tool_tokens - (self.context_window - limit)
+            limit -= min(max(0, too_many), int(limit * _MOST_FOR_TOOLS))
         return limit if self.most_tokens is None else min(limit, self.most_tokens)
 
 
@@ -91,6 +96,29 @@ def fit(messages: Sequence[Message], limits: WindowLimits) -> FittedWindow:
         elided=fitting.elided,
         dropped=len(messages) - len(copy),
     )
+
+
+def without_stranded(messages: Sequence[Message], limits: WindowLimits) -> tuple[Message, ...]:
+    """Leave out prompts that never got an answer where they would take more than half of the room of the next one.
+
+    Prompts that follow each other go to the model as one, which must stay: one that was refused as too long, or the
+    same one sent again and again to an endpoint that was down, would otherwise have every later prompt refused.
+    """
+    if not limits.enabled:
+        return tuple(messages)
+    kept: list[Message] = []
+    room = 0
+    following = ""
+    for message in reversed(messages):
+        if message.role == "user" == following:
+            room -= message_quarters(message)
+            if room < 0:
+                continue
+        else:
+            room = limits.token_limit * QUARTERS_PER_TOKEN // 2
+        following = message.role
+        kept.append(message)
+    return tuple(reversed(kept))
 
 
 def estimate_tokens(messages: Sequence[Message], limits: WindowLimits | None = None) -> int:

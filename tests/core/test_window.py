@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from smith_core.messages import Message, ToolCall
 from smith_core.store.repair import repair
-from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, without_stranded
 
 SYSTEM = Message(role="system", content="s" * 400)
 ROOMY = 1_000_000
@@ -133,10 +133,22 @@ def test_b18_a_prompt_that_can_never_fit_is_said_to_be_so() -> None:
     assert not fitted.fits
 
 
+def test_prompts_without_an_answer_do_not_crowd_out_the_next() -> None:
+    limits = WindowLimits(context_window=2000)
+    giant, a, b, now = user(600_000), user(1500, "a"), user(1800, "b"), user(100, "c")
+    answered = [a, Message(role="assistant", content="hi")]
+    assert without_stranded([SYSTEM, giant, *answered, giant, now], limits) == (SYSTEM, *answered, now)
+    assert without_stranded([a, b, now], limits) == (b, now), "half of 6,400 characters"
+    assert without_stranded([giant], limits) == (giant,)
+    disabled = WindowLimits(context_window=2000, enabled=False)
+    assert without_stranded([giant, now], disabled) == (giant, now)
+
+
 def test_tool_definitions_share_the_rest_with_the_answer() -> None:
     assert WindowLimits(context_window=10_000, tool_tokens=2000).token_limit == 8000
     assert WindowLimits(context_window=10_000, tool_tokens=3000).token_limit == 7000
-    assert WindowLimits(context_window=10_000, tool_tokens=50_000).token_limit == 6000
+    assert WindowLimits(context_window=10_000, tool_tokens=7900).token_limit == 4000
+    assert WindowLimits(context_window=10_000, tool_tokens=8000).token_limit == 8000
     assert WindowLimits(context_window=10_000, tool_tokens=3000, most_tokens=500).token_limit == 500
 
 
