@@ -6,6 +6,7 @@ import time
 
 from tests.bench.figures import FIGURES
 from tests.bench.store_figures import STORE_FIGURES
+from tests.bench.window_figures import WINDOW_FIGURES
 
 
 def main() -> int:
@@ -13,7 +14,7 @@ def main() -> int:
     wanted = sys.argv[1:]
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {platform.machine()}")
     missed = 0
-    for measure in (*FIGURES, *STORE_FIGURES):
+    for measure in (*FIGURES, *STORE_FIGURES, *WINDOW_FIGURES):
         if wanted and measure.__name__ not in wanted:
             continue
         figure = measure()

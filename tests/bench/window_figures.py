@@ -1,0 +1,56 @@
+"""Figures of the window policy: how long the conversation of 20,000 messages takes before each call of the model."""
+
+import base64
+import random
+import statistics
+import time
+
+from smith_core.messages import Message, ToolCall
+from smith_core.window import WindowLimits, fit
+from tests.bench.figures import Figure
+
+MESSAGES = 20_000
+_RANDOM = random.Random(1)
+_TEXTS = {
+    "words": lambda number: f"{number} " + "word " * 190,
+    "short words": lambda number: f"{number} ok",
+    "Chinese": lambda number: f"{number} " + "上下文窗口管理" * 40,
+    "base64": lambda number: base64.b64encode(_RANDOM.randbytes(750)).decode(),
+}
+WINDOWS = (128_000, 1_000_000)
+
+
+def _conversation(kind: str) -> list[Message]:
+    messages = [Message(role="system", content="You are a test. " * 200)]
+    while len(messages) < MESSAGES:
+        number = len(messages)
+        call = ToolCall(f"c{number}", "bash", '{"command":"ls"}')
+        messages.append(Message(role="user", content=f"prompt {number}"))
+        messages.append(Message(role="assistant", tool_calls=(call,)))
+        messages.append(Message(role="tool", tool_call_id=call.id, content=_TEXTS[kind](number)))
+        messages.append(Message(role="assistant", content=_TEXTS["words"](number)))
+    return messages
+
+
+def fit_window(rounds: int = 11) -> Figure:
+    """Fitting 20,000 messages: the median of the slowest of several kinds of text and sizes of the window."""
+    medians = {}
+    for kind in _TEXTS:
+        messages = _conversation(kind)
+        for window in WINDOWS:
+            times = []
+            for _ in range(rounds):
+                start = time.perf_counter()
+                fit(messages, WindowLimits(context_window=window))
+                times.append(time.perf_counter() - start)
+            medians[kind, window] = statistics.median(times)
+    (kind, window), slowest = max(medians.items(), key=lambda item: item[1])
+    return Figure(
+        name="fit 20,000 messages into the window, slowest kind (words, 128,000)",
+        value=f"{slowest * 1000:.1f} ms: {kind}, {window:,} ({medians['words', 128_000] * 1000:.1f} ms)",
+        goal="≤ 20 ms",
+        good=slowest <= 0.02,
+    )
+
+
+WINDOW_FIGURES = (fit_window,)
