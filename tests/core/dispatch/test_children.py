@@ -15,7 +15,7 @@ from smith_core.llm.protocol import Completion, ModelRequest, StreamDone, Stream
 from smith_core.messages import Message, Usage
 from smith_core.report import DispatchResult
 from tests.support.cast import cast, results_of, role_of, task_of
-from tests.support.engine import open_engine, run_turn, shape
+from tests.support.engine import command, open_engine, run_turn, shape
 from tests.support.scripted_client import Answer, ScriptedClient, calls
 
 FOUND = {"status": "ok", "summary": "found it", "findings": ["x is there"], "evidence": ["a.py:1"]}
@@ -132,6 +132,18 @@ async def test_a_result_that_cannot_be_kept_has_no_recall_key(tmp_path: Path) ->
     assert (await run_turn(runtime, "go")).stop_reason == "completed"
     (message,) = results_of(runtime.services.conversation.messages)
     assert (message.recall_key, result_in(message).recall_key, result_in(message).status) == ("", "", "ok")
+
+
+async def test_an_orchestrator_delegates_what_it_may_not_do_itself(tmp_path: Path) -> None:
+    client = ScriptedClient(cast(orchestrator=[calls(to("worker")), "reviewed"], worker=[report(**DONE)]))
+    runtime = open_engine(tmp_path, client)
+    await command(runtime, "/role orchestrator")
+    assert (await run_turn(runtime, "go")).text == "reviewed"
+    offered = {tool.name for tool in client.requests[0].tools}
+    assert {"dispatch", "git", "read", "recall"} <= offered
+    assert offered.isdisjoint({"bash", "edit", "write", "report", "web_search", "web_fetch"})
+    (message,) = results_of(runtime.services.conversation.messages)
+    assert result_in(message).changes == ("a.txt: new",)
 
 
 # However it ends
