@@ -1,0 +1,1 @@
+"""Read-only exploration of code: what is where, without reading every file."""
