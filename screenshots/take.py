@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.pilot import Pilot
 
@@ -18,12 +19,17 @@ from smith_core.errors import AgentError
 from smith_core.llm.protocol import Completion, ModelRequest, StreamReasoning, StreamText
 from smith_core.messages import Usage
 from smith_tui.app import SmithApp, app_around
+from tests.support.children import PROSE, TASKS
 from tests.support.demo_task import ANSWER, RIGHT_LINE, TASK, make_repository
 from tests.support.engine import open_engine
 from tests.support.scripted_client import Answer, ScriptedClient, calls
 
+if TYPE_CHECKING:
+    from smith_tui.panes.pane import ChildPane
+
 FOLDER = Path(__file__).parent
 SIZE = (110, 34)
+WIDE = (150, 44)
 Step = Callable[[SmithApp, Pilot[None]], Awaitable[None]]
 NEVER = asyncio.Event
 
@@ -138,6 +144,55 @@ def streamed() -> list[StreamReasoning | StreamText | asyncio.Event]:
     ]
 
 
+async def dispatched(app: SmithApp, pilot: Pilot[None]) -> None:
+    """Children at work side by side, the second one with the keys."""
+    await send(app, pilot, "Find out why the totals are wrong, and mend it")
+    await until(lambda: bool(panes(app)) and all(map(at_work, panes(app))), pilot)
+    await pilot.press("alt+2")
+    await pilot.pause(2.2)
+
+
+def panes(app: SmithApp) -> "tuple[ChildPane, ...]":
+    """Return the panes of all children."""
+    area = app.chat.desk.area
+    return area.panes if area is not None else ()
+
+
+def at_work(pane: "ChildPane") -> bool:
+    """Say whether a child has come to where its script waits."""
+    return pane.child.status.activity == ("streaming", "tool", "tool", "thinking")[pane.child.number - 1]
+
+
+def dispatching(count: int) -> Callable[[ModelRequest], object]:
+    """Return a script of a parent and so many children, each of which stops in the middle of something else."""
+
+    def answer(request: ModelRequest) -> object:
+        asked = next(message.content for message in request.messages if message.role == "user")
+        for number, (_, task) in enumerate(TASKS):
+            if asked.startswith(task):
+                step = sum(message.role == "assistant" for message in request.messages)
+                script = child_scripts()[number]
+                return script[min(step, len(script) - 1)]
+        jobs = [("dispatch", {"role": role, "task": task}) for role, task in TASKS[:count]]
+        return calls(*jobs, text="I'll have this looked into from several sides at once.\n")
+
+    return answer
+
+
+READING = calls(("read", {"path": "prices.py"}), text="I'll look at the file first.\n")
+
+
+def child_scripts() -> tuple[tuple[object, ...], ...]:
+    """Return the answers of each child; what waits for ever belongs to one event loop, so they are made anew."""
+    thought = "There is no page on prices yet. I'll begin one and keep it short."
+    return (
+        (READING, [StreamText(text=PROSE[:420]), NEVER()]),
+        (READING, calls(("bash", {"command": SLOW_COMMAND}), text="Now the tests, to see them fail.\n")),
+        (calls(("bash", {"command": "git log --stat | head -20; sleep 60"})),),
+        (READING, [StreamReasoning(text=thought), NEVER()]),
+    )
+
+
 REFUSED = AgentError(
     kind="protocol",
     code="unauthorized",
@@ -154,16 +209,20 @@ PICTURES: tuple[tuple[str, Step, tuple[object, ...]], ...] = (
     ("error", error, (REFUSED,)),
     ("cancelled", cancelled, (streamed,)),
     ("help", help_screen, ("hello",)),
+    ("children-two", dispatched, (dispatching(2),)),
+    ("children-three", dispatched, (dispatching(3),)),
+    ("children-four", dispatched, (dispatching(4),)),
 )
 
 
 async def take(name: str, step: Step, answers: tuple[object, ...], folder: Path) -> None:
     """Bring a fresh app into one state and save its picture."""
     client = ScriptedClient(*[(lambda request: streamed()) if answer is streamed else answer for answer in answers])
-    settings = {"default_model": "qwen3-coder", "ui": {"motion": "reduced"}}
+    role = "orchestrator" if step is dispatched else "direct"
+    settings = {"default_model": "qwen3-coder", "active_role": role, "ui": {"motion": "reduced"}}
     runtime = open_engine(make_repository(folder / "shop"), client, settings)
     app = app_around(runtime)
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=WIDE if step is dispatched else SIZE) as pilot:
         await pilot.pause(0.2)
         app.chat.status.change(folder="~/shop")
         await step(app, pilot)

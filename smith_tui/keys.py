@@ -23,6 +23,9 @@ Scope = Literal[
     "find",
     "search",
     "conversations",
+    "inspect",
+    "inspect_edit",
+    "pager",
 ]
 
 
@@ -68,8 +71,8 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
     *(_focus_child(number) for number in range(1, 10)),
     KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),
-    KeyAction("panes_close", ("alt+0",), "close panes", "Panes: close those of children that are over", 5, "children"),
-    KeyAction("open_child", ("alt+t",), "child", "Open the whole transcript of a child", 5, "dispatched"),
+    KeyAction("panes_close", ("alt+0",), "close panes", "Panes: close those of children that are over", 6, "children"),
+    KeyAction("open_child", ("alt+t",), "child", "Open the whole transcript of a child", 3, "dispatched"),
     KeyAction("pane_fold", ("alt+m",), "fold", "Panes: fold the pane to one line, or open it again", 4, "pane"),
     KeyAction("pane_cancel", ("ctrl+x", "delete"), "cancel child", "Panes: cancel this child alone", 2, "pane"),
     KeyAction("pane_next", ("tab", "alt+right"), "next", "Panes: go to the next pane", 4, "pane"),
@@ -79,6 +82,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("child_previous", ("p", "left"), "previous", "Child: go to the child before", 3, "child"),
     KeyAction("child_close", ("escape", "q"), "back", "Child: go back to the conversation", 2, "child"),
     KeyAction("help", ("f1",), "help", "Show all keys and commands", 3),
+    KeyAction("redraw", ("ctrl+l",), "redraw", "Draw the whole screen again", 0),
     KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
     KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
     KeyAction("previous_call", _PREVIOUS_CALL, "call before", "Show the output of the call before", 2, "tool_output"),
@@ -99,10 +103,40 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("list_delete", ("d", "delete"), "delete", "List: delete the conversation", 4, "conversations"),
     KeyAction("list_undo", ("u",), "undo", "List: take the last deletion back", 4, "conversations"),
     KeyAction("list_close", ("escape",), "back", "List: go back to the conversation", 2, "conversations"),
+    KeyAction("inspect_edit", ("e",), "edit", "Inspect: edit the message here", 2, "inspect"),
+    KeyAction("inspect_outside", ("o",), "$EDITOR", "Inspect: edit the message in $VISUAL or $EDITOR", 4, "inspect"),
+    KeyAction(
+        "inspect_delete", ("d", "delete"), "delete", "Inspect: delete what is marked, or the message", 2, "inspect"
+    ),
+    KeyAction("inspect_mark", ("space",), "mark", "Inspect: mark the message, or take its mark away", 4, "inspect"),
+    KeyAction("inspect_range", ("v",), "range", "Inspect: begin or end a marked range", 5, "inspect"),
+    KeyAction("inspect_undo", ("u",), "undo", "Inspect: take the last change back", 3, "inspect"),
+    KeyAction("inspect_redo", ("r",), "redo", "Inspect: make it again", 6, "inspect"),
+    KeyAction("inspect_filter", ("slash",), "filter", "Inspect: filter by role, tool and text", 4, "inspect"),
+    KeyAction("inspect_request", ("m",), "next request", "Inspect: what would be sent to the model next", 3, "inspect"),
+    KeyAction("inspect_record", ("t",), "record", "Inspect: the message as it is stored", 6, "inspect"),
+    KeyAction("inspect_copy", ("c",), "copy", "Inspect: copy what is marked, or the message", 6, "inspect"),
+    KeyAction("inspect_jump", ("enter",), "go there", "Inspect: show the message in the transcript", 5, "inspect"),
+    KeyAction("inspect_fork", ("f",), "fork", "Inspect: go on with a copy up to the message", 6, "inspect"),
+    KeyAction("inspect_size", ("w",), "pane/whole", "Inspect: as a pane, or on the whole screen", 5, "inspect"),
+    KeyAction(
+        "inspect_next", ("tab",), "other pane", "Inspect: go from the table to the message, and back", 7, "inspect"
+    ),
+    KeyAction("inspect_close", ("escape", "q"), "back", "Inspect: let go of marks, then go back", 1, "inspect"),
+    KeyAction("edit_keep", ("ctrl+s",), "keep", "Edit: keep the changed text", 1, "inspect_edit"),
+    KeyAction("edit_drop", ("escape",), "leave", "Edit: leave the text as it was", 1, "inspect_edit"),
+    KeyAction("pager_find", ("slash",), "find", "Conversation: find a text", 2, "pager"),
+    KeyAction("pager_next", ("n",), "next", "Conversation: go to the next match", 4, "pager"),
+    KeyAction("pager_previous", ("N",), "previous", "Conversation: go to the match before", 5, "pager"),
+    KeyAction("pager_turn_down", ("right_square_bracket", "j"), "turn below", "Conversation: next turn", 3, "pager"),
+    KeyAction("pager_turn_up", ("left_square_bracket", "k"), "turn above", "Conversation: turn before", 3, "pager"),
+    KeyAction("pager_fold", ("f",), "fold", "Conversation: fold or unfold what tools put out", 4, "pager"),
+    KeyAction("pager_outside", ("o",), "$PAGER", "Conversation: open it in $PAGER", 4, "pager"),
+    KeyAction("pager_close", ("escape", "q"), "back", "Conversation: go back", 1, "pager"),
 )
 
 _EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched")
-_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "child", "conversations")
+_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "child", "conversations", "inspect", "pager")
 _ON_EVERY_SCREEN = ("cancel", "help")
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")

@@ -1,5 +1,6 @@
 """What the main screen has to do with dispatched children: their panes, and the transcripts of those that are over."""
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ class ChildDesk:
         self._theme = theme
         self._changed = changed
         self.leave = leave
+        self.clock: Callable[[], float] = time.monotonic
         self.area: ChildPanes | None = None
 
     def show(self, event: AnyEvent) -> None:
@@ -128,6 +130,6 @@ class ChildDesk:
             # Imported with the first child, behind the first frame.
             from smith_tui.panes.area import ChildPanes
 
-            self.area = ChildPanes(self, theme=self._theme(), actions=self._actions, id="children")
+            self.area = ChildPanes(self, theme=self._theme(), actions=self._actions, clock=self.clock, id="children")
             self._screen.query_one("#panes").parent.mount(self.area, after="#panes")  # type: ignore[union-attr]
         return self.area

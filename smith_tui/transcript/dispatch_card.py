@@ -84,6 +84,8 @@ class DispatchCard(ToolCard):
         return OUTCOME_MARKS[self.outcome], self._style(ink)
 
     def _facts(self, ink: Ink) -> list[Span]:
+        if self._result is None and not self.job_id:
+            return [("waiting", ink.muted)]  # as many children as may run do so already
         facts: list[Span] = [(self.outcome if self.report is not None else self.state, self._style(ink))]
         if self.duration_s:
             facts += [("  ", PLAIN), (format_duration(self.duration_s), ink.muted)]

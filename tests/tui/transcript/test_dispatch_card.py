@@ -35,6 +35,8 @@ def card(content: str | None = None, ok: bool = True, cancelled: bool = False, j
 
 def test_a_running_call_names_the_role_and_the_task_in_the_roles_colour() -> None:
     running = card()
+    assert texts(running.rows(60, INK))[0].endswith("waiting")
+    running.job_id = "j1"
     assert running.palette == "violet"
     (title,) = texts(running.rows(60, INK))
     assert title == "  ● Link  Find the rule ↵ and name it".ljust(52) + "running"
