@@ -1,6 +1,7 @@
 """The tools that come with the engine, listed by hand."""
 
 from smith_core.tools.base import ToolSpec
+from smith_core.tools.code.tools import code_tools
 from smith_core.tools.dispatch import DISPATCH
 from smith_core.tools.edit import EDIT
 from smith_core.tools.git import GIT
@@ -10,4 +11,16 @@ from smith_core.tools.report import REPORT
 from smith_core.tools.shell import BASH
 from smith_core.tools.write import WRITE
 
-BUILTIN_TOOLS: tuple[ToolSpec, ...] = (BASH, READ, EDIT, WRITE, RECORD, RECALL, NOTE, GIT, DISPATCH, REPORT)
+BUILTIN_TOOLS: tuple[ToolSpec, ...] = (
+    BASH,
+    READ,
+    *code_tools(),
+    EDIT,
+    WRITE,
+    RECORD,
+    RECALL,
+    NOTE,
+    GIT,
+    DISPATCH,
+    REPORT,
+)

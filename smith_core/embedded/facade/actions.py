@@ -17,8 +17,10 @@ from smith_core.embedded.facade.situation import Situation, Step
 
 ANSWER = "answer"
 REPORT = "report"
-ALWAYS_OFFERED = frozenset({"bash", "read", "edit", "write", REPORT, "code_grep"})
+ALWAYS_OFFERED = frozenset({"bash", "read", "edit", "write", REPORT})
 """Tools that every task may need; the others are offered when the task names them, or when there is no bash."""
+
+_FOR_LARGE_PROJECTS = frozenset({"code_map", "code_symbols", "code_outline"})
 
 _EDIT_ARGUMENTS = frozenset({"path", "operation", "start_line", "end_line", "text", "hash"})
 _PLACE_WORDS = re.compile(r"\b(folder|directory|files|repo|repository|project|script|run)\b", re.IGNORECASE)
@@ -55,14 +57,19 @@ def offered_tools(request: Mapping[str, Any]) -> dict[str, ToolOffer]:
 
 def common_tools(tools: Collection[str]) -> list[str]:
     """Return the tools that are offered whatever the task is, in an order that is always the same."""
-    return sorted(ALWAYS_OFFERED.intersection(tools) if "bash" in tools else tools)
+    return sorted(ALWAYS_OFFERED.intersection(tools) if "bash" in tools else set(tools) - _FOR_LARGE_PROJECTS)
 
 
 def needed_tools(tools: Mapping[str, ToolOffer], task: str) -> dict[str, ToolOffer]:
     """Return the tools worth offering: a small model among sixteen tools takes any of them."""
     words = set(re.findall(r"[a-z]+", task.lower()))
     common = common_tools(tools)
-    return {name: tool for name, tool in tools.items() if name in common or words.intersection(name.split("_"))}
+    return {name: tool for name, tool in tools.items() if name in common or _is_named(name, words, task)}
+
+
+def _is_named(tool: str, words: Collection[str], task: str) -> bool:
+    # Nearly every task speaks of code or files, and means none of the code tools with it.
+    return tool in task if tool.startswith("code_") else not set(tool.split("_")).isdisjoint(words)
 
 
 def next_actions(
