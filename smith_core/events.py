@@ -187,6 +187,12 @@ class PromptReturned(Event, frozen=True, kw_only=True, tag="prompt_returned"):
     text: str
 
 
+class ViewRequested(Event, frozen=True, kw_only=True, tag="view_requested"):
+    """The person wants to see the conversation as a whole, or each of its messages."""
+
+    view: Literal["conversation", "messages"]
+
+
 class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
     """The person asked to leave."""
 
@@ -251,6 +257,7 @@ AnyEvent = (
     | HeldElsewhere
     | SaveStateChanged
     | PickerRequested
+    | ViewRequested
     | PromptReturned
     | QuitRequested
     | SetupRequested

@@ -31,7 +31,9 @@ from smith_tui.theme import THEMES, textual_theme
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_tui.inspect.host import InspectionHost
     from smith_tui.screens.first_start import SetupResult
+    from smith_tui.screens.look import Look
 
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
@@ -79,9 +81,28 @@ class SmithApp(App[None], inherit_bindings=False):
         runtime.services.ui.on_event(self._session_changed)
         return runtime
 
-    def _session_changed(self, event: "AnyEvent") -> None:
-        from smith_core.events import SessionChanged
+    @cached_property
+    def inspection(self) -> "InspectionHost":
+        """Whoever shows the inspect view."""
+        from smith_tui.inspect.host import InspectionHost
 
+        return InspectionHost(self.chat, self.runtime, lambda: self.look)
+
+    @property
+    def look(self) -> "Look":
+        """How screens look now."""
+        from smith_tui.screens.look import Look
+
+        theme = THEMES[self.runtime.services.config.effective.ui.theme]
+        return Look(theme=theme, palette=ROLES[self.runtime.session.active_role].palette, actions=self.actions)
+
+    def _session_changed(self, event: "AnyEvent") -> None:
+        from smith_core.events import HistoryEdited, SessionChanged
+
+        if "inspection" in self.__dict__:
+            self.inspection.show(event)
+        if isinstance(event, HistoryEdited):
+            self.chat.history_edited(event)
         if isinstance(event, SessionChanged):
             before = self.theme
             self.theme = _theme_name(self.runtime.services.config.effective.ui.theme, event.role)
@@ -90,7 +111,7 @@ class SmithApp(App[None], inherit_bindings=False):
 
     def on_load(self) -> None:
         """Take the signals before the terminal is touched, so that none can end the app and leave it as it is then."""
-        self._take_signals()
+        self.take_signals()
 
     def on_mount(self) -> None:
         """Bind the keys."""
@@ -114,7 +135,8 @@ class SmithApp(App[None], inherit_bindings=False):
 
     # Signals and crashes
 
-    def _take_signals(self) -> None:
+    def take_signals(self) -> None:
+        """Take the signals that end the app, instead of whoever had them."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end_by_signal, number)
@@ -201,18 +223,21 @@ class SmithApp(App[None], inherit_bindings=False):
         if isinstance(self.screen, ConversationScreen):
             self.pop_screen()
         elif self.screen is self.chat:
-            theme = THEMES[self.runtime.services.config.effective.ui.theme]
-            messages = self.runtime.services.conversation.messages
-            self.push_screen(ConversationScreen(messages, self.runtime.session.active_role, theme))
+            self.push_screen(ConversationScreen(self.runtime, self.look))
 
     def action_inspect_view(self) -> None:
         """Look at each message."""
-        from smith_tui.screens.inspect import InspectScreen
-
-        if isinstance(self.screen, InspectScreen):
-            self.pop_screen()
+        if self.inspection.is_open:
+            self.inspection.close_inspector()
         elif self.screen is self.chat:
-            self.push_screen(InspectScreen(self.runtime.services.conversation.messages))
+            self.inspection.open()
+
+    def open_view(self, view: str) -> None:
+        """Show the whole conversation, or each of its messages, as ViewRequested says."""
+        if view == "conversation":
+            self.action_conversation_view()
+        else:
+            self.action_inspect_view()
 
     def open_setup(self) -> None:
         """Ask which model to use."""

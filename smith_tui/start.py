@@ -47,6 +47,10 @@ class SmithHost(Protocol):
         """Open the screen that chooses endpoint and model."""
         ...
 
+    def open_view(self, view: str) -> None:
+        """Open the conversation view or the inspect view, as `ViewRequested` names them."""
+        ...
+
     def choose_command(self, command: "Command") -> None:
         """Run a command, or put it into the prompt when it takes arguments."""
         ...

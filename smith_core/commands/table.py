@@ -1,7 +1,7 @@
 """The one table of slash commands."""
 
 from smith_core.command_table import Command
-from smith_core.commands import conversations, export, general, memory, turns
+from smith_core.commands import conversations, export, general, memory, turns, views
 
 COMMANDS: tuple[Command, ...] = (
     Command(name="help", summary="list the commands", handler=general.show_help, while_running=True),
@@ -38,6 +38,10 @@ COMMANDS: tuple[Command, ...] = (
         handler=export.export,
         while_running=True,
     ),
+    Command(
+        name="inspect", summary="look at each message, edit and delete", handler=views.inspect, while_running=True
+    ),
+    Command(name="pager", summary="show the whole conversation", handler=views.page, while_running=True),
     Command(name="search", usage="[words]", summary="search everything that was ever said", handler=memory.search),
     Command(
         name="record",

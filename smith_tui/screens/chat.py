@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.screen import Screen
 
-from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested
+from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
 from smith_core.roles import ROLES
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.panes.desk import ChildDesk
@@ -27,7 +27,7 @@ from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.tool_output import ToolOutputPane
 
 if TYPE_CHECKING:
-    from smith_core.events import AnyEvent
+    from smith_core.events import AnyEvent, HistoryEdited
     from smith_core.runtime import Runtime
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.search import SearchScreen
@@ -56,6 +56,7 @@ class ChatScreen(Screen[None]):
         self._work: set[asyncio.Task[None]] = set()
         self._turn: asyncio.Task[None] | None = None
         self._last_search = ""
+        self._edited: HistoryEdited | None = None
 
     @property
     def runtime(self) -> "Runtime":
@@ -171,7 +172,7 @@ class ChatScreen(Screen[None]):
         is_first = line.startswith("/")
         async for event in self.runtime.process_raw_input(line):
             # Who comes back from a screen without having chosen finds the transcript where it was.
-            if is_first and not isinstance(event, PickerRequested):
+            if is_first and not isinstance(event, PickerRequested | ViewRequested):
                 self.transcript.follow()
             is_first = False
             self._show(event)
@@ -189,6 +190,8 @@ class ChatScreen(Screen[None]):
                 cast("SmithHost", self.app).open_setup()
             case PickerRequested():
                 self._open_picker(event)
+            case ViewRequested(view=view):
+                cast("SmithHost", self.app).open_view(view)
             case ConversationLoaded():
                 # What is wrong with the settings stays visible.
                 for notice in self._notices:
@@ -196,6 +199,28 @@ class ChatScreen(Screen[None]):
                 self._go_to(event, found)
 
     # Stored conversations
+
+    def history_edited(self, event: "HistoryEdited") -> None:
+        """Show the conversation as it is after a change, as soon as this screen is to be seen."""
+        self._edited = event
+        if self.is_current:
+            self.catch_up()
+
+    def on_screen_resume(self) -> None:
+        """Show what has changed behind another screen."""
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Show the conversation after its last change, at about the same place."""
+        event, self._edited = self._edited, None
+        if event is None:
+            return
+        transcript = self.transcript
+        place = None if transcript.is_following or not transcript.shown_rows else transcript.shown_rows[0].place
+        transcript.load(event.messages)
+        if place is not None and transcript.document.blocks:
+            transcript.go_to(place._replace(block=min(place.block, len(transcript.document.blocks) - 1)))
+        self.finder.forget()
 
     def _open_picker(self, request: PickerRequested) -> None:
         from smith_tui.screens.conversations import ConversationsScreen

@@ -29,6 +29,9 @@ RUNNING_ROWS = 6
 FAILED_ROWS = 6
 DIFF_ROWS = 24
 MAX_PREVIEW_CHARS = 40_000
+MAX_WHOLE_CHARS = 120_000
+"""Of an unfolded card: more than a result that the model gets can have."""
+MAX_WHOLE_ROWS = 10_000
 _SHOWS_END = frozenset({"bash"})
 """Tools whose output matters most at its end."""
 _EXIT_NOTE = re.compile(r"\n?\[exit code \d+\]$")
@@ -161,7 +164,7 @@ class ToolCard(Block):
             output = _end_of(self.output.strip("\n"), RUNNING_ROWS * width * 2)
             return plain_rows(output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if output else []
         if self.is_expanded:
-            return self._arguments(width, ink) + self._output(width, ink, MAX_UNFOLDED_ROWS)
+            return self._arguments(width, ink) + self._output(width, ink, MAX_WHOLE_ROWS)
         return self._output(width, ink, self._preview_rows())
 
     def _preview_rows(self) -> int:
@@ -183,7 +186,8 @@ class ToolCard(Block):
         if not text:
             return []
         if self.name not in _SHOWS_END or self.is_expanded:
-            return plain_rows(text[:MAX_PREVIEW_CHARS], width, style, limit)
+            shown = text[: MAX_WHOLE_CHARS if self.is_expanded else MAX_PREVIEW_CHARS]
+            return plain_rows(shown, width, style, limit)
         rows = plain_rows(_end_of(text, limit * max(1, width) * 2), width, style, MAX_UNFOLDED_ROWS)
         hidden = text.count("\n") + 1 - limit
         if len(rows) <= limit:

@@ -240,7 +240,23 @@ class Transcript(DocumentView):
             target = next((index for index in reversed(prompts) if Place(index, 1) < current), None)
         self.go_to(TOP if target is None else Place(target, 1))
 
+    def unfold_all(self) -> None:
+        """Show every block whole."""
+        self._unfold(self.document.blocks, is_unfolded=True)
+
+    def unfold_tools(self, is_unfolded: bool) -> None:
+        """Show what tools put out whole, or folded."""
+        from smith_tui.transcript.cards import ToolCard
+
+        self._unfold([block for block in self.document.blocks if isinstance(block, ToolCard)], is_unfolded=is_unfolded)
+
     # Inside
+
+    def _unfold(self, blocks: Sequence[Block], *, is_unfolded: bool) -> None:
+        for block in blocks:
+            block.is_expanded = is_unfolded
+        self._place = self.document.reshape(self.document.width, self.document.theme, self._place)
+        self.sync(repaint=True)
 
     def _row_of(self, hit: Hit) -> int | None:
         rest = hit.number

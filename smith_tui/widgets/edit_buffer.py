@@ -73,6 +73,11 @@ class EditBuffer:
         """Take the last undone step again."""
         self._restore(self._redo, self._undo)
 
+    def forget_steps(self) -> None:
+        """Let undo go back no further than to the text as it is now."""
+        self._undo.clear()
+        self._redo.clear()
+
     def move_to(self, position: int, *, select: bool = False) -> None:
         """Put the caret at `position`, the selection from where it began to there when `select` is set."""
         if not select:

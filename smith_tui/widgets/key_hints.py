@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from rich.segment import Segment
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from smith_tui.keys import KEY_ACTIONS, KeyAction, Scope, hint_key, hints
+from smith_tui.keys import KEY_ACTIONS, KeyAction, Scope, hint_key, hints, local_hints
 from smith_tui.transcript.cells import cell_width
 
 _GAP = "  "
@@ -25,7 +27,7 @@ def fitting(actions: list[KeyAction], width: int) -> list[KeyAction]:
 
 
 class KeyHints(Widget):
-    """One line of keys and what they do."""
+    """One line of keys and what they do; a click on one of them is posted as `Chosen`."""
 
     COMPONENT_CLASSES = {"key-hints--key", "key-hints--label"}  # noqa: RUF012
     DEFAULT_CSS = """
@@ -34,16 +36,35 @@ class KeyHints(Widget):
     KeyHints > .key-hints--label { color: $text-muted; }
     """
 
+    class Chosen(Message):
+        """The person has clicked on an action."""
+
+        def __init__(self, action: KeyAction) -> None:
+            super().__init__()
+            self.action = action
+
     def __init__(self, actions: Iterable[KeyAction] = KEY_ACTIONS, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._actions = tuple(actions)
         self._scopes: frozenset[Scope] = frozenset({"prompt"})
+        self._is_local = False
 
     def show_keys_for(self, scopes: Iterable[Scope]) -> None:
         """Show the keys of these scopes, besides those that always work."""
-        if frozenset(scopes) != self._scopes:
-            self._scopes = frozenset(scopes)
-            self.refresh()
+        self._show(frozenset(scopes), is_local=False)
+
+    def show_only(self, scope: Scope | None) -> None:
+        """Show the keys of a view that is a scope of its own, and few others."""
+        self._show(frozenset() if scope is None else frozenset({scope}), is_local=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which action was clicked."""
+        start = 0
+        for action in fitting(self._shown, self.size.width):
+            end = start + cell_width(hint_key(action)) + 1 + cell_width(action.label)
+            if start <= event.x < end:
+                self.post_message(self.Chosen(action))
+            start = end + len(_GAP)
 
     def render_line(self, y: int) -> Strip:
         """Return the footer at exactly the width of the widget."""
@@ -52,9 +73,22 @@ class KeyHints(Widget):
         key_style = self.get_component_rich_style("key-hints--key")
         label_style = self.get_component_rich_style("key-hints--label")
         segments: list[Segment] = []
-        for action in fitting(hints(self._actions, self._scopes), width):
+        for action in fitting(self._shown, width):
             if segments:
                 segments.append(Segment(_GAP, base))
             segments.append(Segment(hint_key(action), key_style))
             segments.append(Segment(f" {action.label}", label_style))
         return Strip(segments).adjust_cell_length(width, base)
+
+    @property
+    def _shown(self) -> list[KeyAction]:
+        if not self._is_local:
+            return hints(self._actions, self._scopes)
+        shown = [action for scope in self._scopes for action in local_hints(self._actions, scope) if action.importance]
+        shown.sort(key=lambda action: action.scope not in self._scopes)
+        return shown or [action for action in local_hints(self._actions, "always") if action.name == "help"]
+
+    def _show(self, scopes: frozenset[Scope], *, is_local: bool) -> None:
+        if (scopes, is_local) != (self._scopes, self._is_local):
+            self._scopes, self._is_local = scopes, is_local
+            self.refresh()

@@ -52,6 +52,10 @@ class PromptEditor:
         self._pastes = PasteTokens()
         self._wrap()
 
+    def forget_steps(self) -> None:
+        """Let undo go back no further than to the text as it is now."""
+        self.buffer.forget_steps()
+
     def replace(self, start: int, end: int, text: str) -> None:
         """Put foreign text in place of the positions `start` to `end`."""
         self.buffer.replace(start, end, self._pastes.admit(clean_paste(text)))

@@ -14,10 +14,10 @@ from smith_core.llm.protocol import StreamText
 from smith_core.messages import Message
 from smith_core.runtime import Runtime
 from smith_tui.app import SmithApp, app_around, crash_sentence
+from smith_tui.inspect.host import InspectScreen
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.screens.conversation import ConversationScreen
 from smith_tui.screens.help import HelpScreen
-from smith_tui.screens.inspect import InspectScreen
 from smith_tui.start import AppStart
 from tests.support.engine import open_engine
 from tests.support.scripted_client import ScriptedClient, calls

@@ -1,0 +1,163 @@
+"""What the next request would hold, part by part, made by the same functions as the request itself."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from smith_core.llm.protocol import ToolDefinition
+from smith_core.llm.wire import tool_json
+from smith_core.messages import Message
+from smith_core.model import ModelChoice
+from smith_core.prompt import build_messages
+from smith_core.roles import ROLES
+from smith_core.session.session import Session
+from smith_core.store.interface import StoredMessage
+from smith_core.store.repair import repair
+from smith_core.text import clean_text
+from smith_core.tokens import text_quarters, whole_tokens
+from smith_core.turn import window_limits
+from smith_core.window import WindowLimits, estimate_tokens, fit
+
+PartState = Literal["sent", "elided", "cut", "dropped"]
+
+_ELIDED = "[elided "
+
+
+class RequestPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of the request, or one that is left out of it.
+
+    whole: as it is before anything is shortened. sent: as the model gets it, None when it is dropped. sequences: the
+    numbers of the stored messages in it, several where prompts are joined, none for what is not stored. tokens: of
+    what is sent.
+    """
+
+    whole: Message
+    sent: Message | None
+    state: PartState
+    sequences: tuple[int, ...] = ()
+    tokens: int = 0
+
+
+class OfferedTool(msgspec.Struct, frozen=True):
+    """A tool that goes along with the request, and the tokens of its schema."""
+
+    definition: ToolDefinition
+    tokens: int
+
+
+class NextRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The request as a whole; sizes are estimates in tokens.
+
+    token_limit: what the messages may take of the context_window. is_trimmed: whether the window policy is on.
+    """
+
+    model: str
+    context_window: int
+    token_limit: int
+    is_trimmed: bool
+    parts: tuple[RequestPart, ...]
+    tools: tuple[OfferedTool, ...]
+    tokens: int
+    fits: bool
+
+    @property
+    def tool_tokens(self) -> int:
+        """The tokens of all tools."""
+        return sum(tool.tokens for tool in self.tools)
+
+    @property
+    def states(self) -> Mapping[int, PartState]:
+        """What becomes of stored messages that are not sent as they are, by their numbers."""
+        return {number: part.state for part in self.parts if part.state != "sent" for number in part.sequences}
+
+
+async def next_request(session: Session, draft: str = "") -> NextRequest:
+    """Return what would be sent if `draft` were the next prompt; AgentFailure when no model can be found."""
+    config = session.services.config.effective
+    role = ROLES[session.active_role]
+    scope = await session.recompute_turn_scope()
+    model = await session.select_model(ModelChoice(), role)
+    conversation = session.services.conversation
+    stored = tuple(map(StoredMessage, conversation.sequences, conversation.messages))
+    offered = session.services.tool.llm_specs(role.name)
+    limits = window_limits(config, model, offered)
+    system_prompt = session.services.prompt.build_system_prompt(role, scope.cwd, scope.project)
+    # A long conversation takes longer than a frame.
+    parts, fits = await asyncio.to_thread(plan, system_prompt, stored, clean_text(draft), limits)
+    tools = tuple(OfferedTool(tool, _tool_tokens(tool)) for tool in offered)
+    return NextRequest(
+        model=model.model,
+        context_window=model.context_window,
+        token_limit=limits.token_limit,
+        is_trimmed=limits.enabled,
+        parts=parts,
+        tools=tools,
+        tokens=sum(part.tokens for part in parts),
+        fits=fits,
+    )
+
+
+def plan(
+    system_prompt: str, stored: Sequence[StoredMessage], draft: str, limits: WindowLimits
+) -> tuple[tuple[RequestPart, ...], bool]:
+    """Return the messages of a request in order, dropped ones included, and whether the request fits."""
+    numbers = {id(item.message): item.sequence for item in stored}
+    history = (*repair([item.message for item in stored]), Message(role="user", content=draft))
+    whole = build_messages(system_prompt, history)
+    sources = [(), *_sources(history, numbers)]
+    fitted = fit(whole, limits)
+    sent = _aligned(whole, fitted.messages)
+    parts = tuple(
+        RequestPart(
+            whole=message,
+            sent=result,
+            state=_state(message, result),
+            sequences=sequences,
+            tokens=estimate_tokens((result,)) if result is not None else 0,
+        )
+        for message, result, sequences in zip(whole, sent, sources, strict=True)
+    )
+    return parts, fitted.fits
+
+
+def _sources(history: Sequence[Message], numbers: Mapping[int, int]) -> list[tuple[int, ...]]:
+    """Return the numbers of the stored messages in each built one: prompts that follow each other are joined."""
+    sources: list[tuple[int, ...]] = []
+    previous = ""
+    for message in history:
+        own = (numbers[id(message)],) if id(message) in numbers else ()
+        if message.role == "user" == previous:
+            sources[-1] += own
+        else:
+            sources.append(own)
+        previous = message.role
+    return sources
+
+
+def _aligned(messages: Sequence[Message], kept: Sequence[Message]) -> list[Message | None]:
+    """Return for each message what was kept of it, None when it was dropped; a kept one may have been shortened."""
+    left = list(kept)
+    found: list[Message | None] = []
+    # What is dropped lies before what is kept, and only the newest round is shortened in other ways than by eliding.
+    for message in reversed(messages):
+        found.append(left.pop() if left and (left[-1] is message or _key(left[-1]) == _key(message)) else None)
+    return found[::-1]
+
+
+def _key(message: Message) -> tuple[object, ...]:
+    return message.role, message.tool_call_id, message.created_at, tuple(call.id for call in message.tool_calls)
+
+
+def _state(whole: Message, sent: Message | None) -> PartState:
+    if sent is None:
+        return "dropped"
+    if sent == whole:
+        return "sent"
+    return "elided" if sent.content.startswith(_ELIDED) else "cut"
+
+
+def _tool_tokens(tool: ToolDefinition) -> int:
+    return whole_tokens(text_quarters(json.dumps(tool_json(tool))))

@@ -1,0 +1,164 @@
+"""How messages stand in the table: number, who, what, sizes, age and first line, as much of it as there is room for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from rich.style import Style
+
+from smith_core.messages import Message
+from smith_core.text import shorten
+from smith_core.window import estimate_tokens
+from smith_tui import wording
+from smith_tui.sanitize import literal
+from smith_tui.transcript.cells import cell_width, cut_to
+from smith_tui.transcript.ink import Ink
+from smith_tui.transcript.lines import PLAIN, Line, Span, line_of
+from smith_tui.transcript.summaries import summarize
+from smith_tui.widgets.result_list import Frame
+
+WindowState = Literal["sent", "elided", "cut", "dropped"]
+
+STATE_SIGNS: dict[str, str] = {"elided": "◐", "cut": "◓", "dropped": "○"}
+"""What stands beside a message that the window does not send as it is."""
+MARK = "●"
+_BAR = "▌"
+_GAP = "  "
+_MOST_FIRST_CHARS = 400
+_KIND_FROM, _TOKENS_FROM, _CHARS_FROM, _AGE_FROM = 64, 56, 80, 90
+"""Cells; narrower tables have no such column, or a narrower one."""
+_BOLD = Style(bold=True)
+
+
+class Entry(Protocol):
+    """A stored message and its number."""
+
+    @property
+    def sequence(self) -> int: ...  # noqa: D102
+    @property
+    def message(self) -> Message: ...  # noqa: D102
+
+
+class Cell(NamedTuple):
+    """A column of a row: its text, how wide the column is, and whether it stands at the right."""
+
+    text: str
+    style: Style
+    width: int
+    is_right: bool = False
+
+
+class Facts(NamedTuple):
+    """What a row says of a message besides the message; now: seconds since the epoch."""
+
+    number: str
+    state: WindowState = "sent"
+    is_marked: bool = False
+    tokens: int | None = None
+    now: float = 0.0
+
+
+def head_line(width: int, number_width: int, ink: Ink) -> Line:
+    """Return the names of the columns."""
+    cells = [Cell(name, ink.muted, cell.width, cell.is_right) for name, cell in _columns(width, number_width)]
+    return line_of([(" " * 4, ink.muted), *_spans(cells), ("first line", ink.muted)])
+
+
+def message_row(message: Message, facts: Facts, number_width: int, frame: Frame) -> Line:
+    """Return the row of one message."""
+    ink = frame.ink
+    is_dropped = facts.state == "dropped"
+    name, style = speaker(message.role, ink)
+    strong = _BOLD if frame.is_selected else PLAIN
+    tokens = estimate_tokens((message,)) if facts.tokens is None else facts.tokens
+    texts = {
+        "#": (facts.number, ink.muted),
+        "role": (name, ink.muted if is_dropped else style + strong),
+        "kind": (literal(kind_of(message)), ink.muted if is_dropped else _kind_style(message, ink)),
+        "chars": (f"{size_of(message):,}", ink.muted),
+        "tokens": (f"{tokens:,}", ink.muted),
+        "age": (wording.age(message.created_at, facts.now), ink.muted),
+    }
+    first_style = ink.muted if is_dropped or message.role == "tool" else ink.bright if frame.is_selected else PLAIN
+    signs = (MARK if facts.is_marked else " ", STATE_SIGNS.get(facts.state, " "))
+    return row_line(texts, (first_line(message), first_style), number_width, frame, signs)
+
+
+def row_line(
+    texts: Mapping[str, Span], rest: Span, number_width: int, frame: Frame, signs: tuple[str, str] = (" ", " ")
+) -> Line:
+    """Return a row of texts by column; signs: the mark, and what the window does."""
+    ink = frame.ink
+    cells = [
+        Cell(*texts.get(label, ("", PLAIN)), cell.width, cell.is_right)
+        for label, cell in _columns(frame.width, number_width)
+    ]
+    lead: list[Span] = [
+        (_BAR if frame.is_selected else " ", ink.accent),
+        (signs[0], ink.warning),
+        (f"{signs[1]} ", ink.info),
+    ]
+    used = 4 + sum(cell.width + len(_GAP) for cell in cells)
+    return line_of([*lead, *_spans(cells), (cut_to(rest[0], max(0, frame.width - used - 1)), rest[1])])
+
+
+def speaker(role: str, ink: Ink) -> Span:
+    """Return who said it, in a colour of their own."""
+    match role:
+        case "user":
+            return "you", ink.bright
+        case "assistant":
+            return "agent", ink.accent
+        case "tool":
+            return "tool", ink.info
+    return literal(role), ink.warning
+
+
+def kind_of(message: Message) -> str:
+    """Return what kind of message it is, in a word or two."""
+    if message.role == "tool":
+        state = " cancelled" if message.cancelled else "" if message.ok else " failed"
+        return f"{message.name or 'result'}{state}"
+    if message.tool_calls:
+        count = len(message.tool_calls)
+        return message.tool_calls[0].name if count == 1 else f"{count} calls"
+    return "interrupted" if message.interrupted else "text"
+
+
+def first_line(message: Message) -> str:
+    """Return the beginning of a message as one literal line; that of an answer without text is its first call."""
+    text = message.content[:_MOST_FIRST_CHARS]
+    if not text.strip() and message.tool_calls:
+        call = message.tool_calls[0]
+        text = summarize(call.name, call.arguments) if len(call.arguments) <= 20_000 else call.name
+    return literal(shorten(text.strip() or message.reasoning[:_MOST_FIRST_CHARS], _MOST_FIRST_CHARS))
+
+
+def size_of(message: Message) -> int:
+    """Return the characters of a message that are sent to the model."""
+    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+
+
+def _kind_style(message: Message, ink: Ink) -> Style:
+    if message.role == "tool" and not message.ok:
+        return ink.muted if message.cancelled else ink.error
+    return ink.warning if message.interrupted else PLAIN
+
+
+def _columns(width: int, number_width: int) -> Iterator[tuple[str, Cell]]:
+    yield "#", Cell("", PLAIN, number_width, is_right=True)
+    yield "role", Cell("", PLAIN, 6)
+    yield "kind", Cell("", PLAIN, 14 if width >= _KIND_FROM else 11)
+    if width >= _CHARS_FROM:
+        yield "chars", Cell("", PLAIN, 7, is_right=True)
+    if width >= _TOKENS_FROM:
+        yield "tokens", Cell("", PLAIN, 6, is_right=True)
+    if width >= _AGE_FROM:
+        yield "age", Cell("", PLAIN, 6, is_right=True)
+
+
+def _spans(cells: Sequence[Cell]) -> Iterator[Span]:
+    for cell in cells:
+        text = cut_to(cell.text, cell.width)
+        space = " " * (cell.width - cell_width(text))
+        yield (f"{space}{text}" if cell.is_right else f"{text}{space}"), cell.style
+        yield _GAP, PLAIN
