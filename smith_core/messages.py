@@ -47,7 +47,7 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     diff: unified diff of the change, for the screen. full_output_path: the raw stream on disk.
     omitted_chars: characters left out of `content`. lines: of the file read. duration_s: wall seconds.
-    job_id: of the child that a dispatch call ran.
+    job_id: of the child that a dispatch call ran. command: of a line that the person ran in a shell.
     """
 
     path: str = ""
@@ -62,6 +62,12 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     recall_key: str = ""
     duration_s: float = 0.0
     job_id: str = ""
+    command: str = ""
+
+
+def shell_line_header(command: str) -> str:
+    """Return what stands above the output in the message of a command line that the person ran."""
+    return f"I ran this command in the terminal myself:\n$ {command}\n\n"
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):

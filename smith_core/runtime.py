@@ -30,6 +30,7 @@ from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.services import SERVICE_NAMES, EventHub, Services
 from smith_core.session.history import History
 from smith_core.session.session import Session
+from smith_core.session.shell_line import run_shell_line
 from smith_core.session.values import TurnRequest
 from smith_core.store.interface import Persistence
 from smith_core.store.memory import MemoryPersistence
@@ -200,7 +201,7 @@ class Runtime:
         return self._report(work)
 
     def process_raw_input(self, line: str, choice: ModelChoice | None = None) -> AsyncIterator[AnyEvent]:
-        """Run a slash command or a turn and yield its events; closing the iterator cancels the turn."""
+        """Run a slash command, a shell line or a turn and yield its events; closing the iterator cancels the turn."""
         return self._report(lambda emit: self._handle(line, choice or ModelChoice(), emit))
 
     async def _report(self, job: Callable[[Emit], Awaitable[None]]) -> AsyncIterator[AnyEvent]:
@@ -229,7 +230,10 @@ class Runtime:
             await self.run_command(line, emit)
         else:
             await take_over(self.session, emit)
-            await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
+            if line.startswith("!"):
+                await run_shell_line(self.session, line, emit)
+            else:
+                await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
 
     async def _ensure_open(self, emit: Emit) -> None:
         if self._opening is None:

@@ -70,7 +70,7 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
     error_shown = False
     try:
         # A task is never a slash command, whatever it begins with.
-        async for event in runtime.process_raw_input(task if not task.startswith("/") else f" {task}"):
+        async for event in runtime.process_raw_input(f" {task}" if task.startswith(("/", "!")) else task):
             report(event)
             if received:
                 # It may have come before there was a turn to cancel.

@@ -175,18 +175,19 @@ class Session:
         stop_reason: StopReason = "cancelled" if error.kind == "cancelled" else "error"
         return TurnOutput(messages=(prompt,), stop_reason=stop_reason, error=error)
 
-    async def finish_turn(self, turn: Turn, output: TurnOutput, emit: Emit) -> TurnResult:
-        """Close the turn, put it on record, and report its end."""
+    async def finish_turn(self, turn: Turn, output: TurnOutput, emit: Emit, *, is_kept: bool = True) -> TurnResult:
+        """Close the turn, put it on record unless it is not to be kept, and report its end."""
         job_ids = self._children.job_ids if self._children is not None else []
         children = self.services.dispatch.children(job_ids)
         record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
         result = record.result
         conversation = self.services.conversation
-        if record.conversation_id == conversation.conversation_id:
+        if is_kept and record.conversation_id == conversation.conversation_id:
             conversation.append(record)
             conversation.title = conversation.title or shorten(clean_text(turn.request.text), TITLE_LENGTH)
         try:
-            await self.saver.save_turn(record, emit)
+            if is_kept:
+                await self.saver.save_turn(record, emit)
         finally:
             self.services.dispatch.forget(job_ids)
             self._children = None

@@ -1,8 +1,11 @@
 """A stored conversation as blocks: cheap enough for thousands of messages, since nothing is rendered yet."""
 
+import json
 from collections.abc import Sequence
 
-from smith_core.messages import Message, ToolMetadata, ToolResult
+import msgspec
+
+from smith_core.messages import Message, ToolMetadata, ToolResult, shell_line_header
 from smith_tui.transcript.answers import Answer, Code, Prose
 from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
 from smith_tui.transcript.cards import ToolCard, has_gap_after
@@ -21,7 +24,9 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
     blocks: list[Block] = []
     cards: dict[str, ToolCard] = {}
     for message in messages:
-        if message.role == "user":
+        if message.role == "user" and message.metadata is not None and message.metadata.command:
+            blocks += _shell_line(message, palette)
+        elif message.role == "user":
             blocks.append(Prompt(message.content, palette))
         elif message.role == "assistant":
             blocks += _answer(message, palette)
@@ -92,6 +97,15 @@ def _answer(message: Message, palette: str) -> list[Block]:
     if message.interrupted:
         blocks.append(Notice("warning", "interrupted", palette))
     return blocks
+
+
+def _shell_line(message: Message, palette: str) -> list[Block]:
+    """Return what the person typed, and the card of the command that it ran."""
+    metadata = message.metadata or ToolMetadata()
+    output = message.content.removeprefix(shell_line_header(metadata.command))
+    card = ToolCard("bash", json.dumps({"command": metadata.command}), palette)
+    card.end(msgspec.structs.replace(_result(message), content=output))
+    return [Prompt(f"!{metadata.command}", palette), card]
 
 
 def _result(message: Message) -> ToolResult:
