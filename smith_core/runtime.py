@@ -68,7 +68,7 @@ def compose_services(
         "role": lambda options: RoleCatalog(),
         "model": lambda options: ModelService(),
         "tool": lambda options: ToolRegistry(BUILTIN_TOOLS),
-        "dispatch": lambda options: DispatchService(effective.dispatch.max_parallel),
+        "dispatch": lambda options: DispatchService(),
         "conversation": lambda options: Conversation(options.get("conversation_id")),
         "persistence": lambda options: MemoryPersistence(),
         "config": lambda options: config,

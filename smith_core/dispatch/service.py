@@ -23,8 +23,7 @@ class LiveChild:
 class DispatchService:
     """The handle `dispatch`."""
 
-    def __init__(self, max_parallel: int = 4) -> None:
-        self.max_parallel = max_parallel
+    def __init__(self) -> None:
         self._children: dict[str, LiveChild] = {}
 
     def refuse(self, parent_role: str, target_role: str) -> AgentError | None:
