@@ -41,6 +41,7 @@ class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a turn works with; nothing in it changes while the turn runs.
 
     make_tool_context: call id → the context of that call. source_role: the role's name inside a dispatched child.
+    take_steering: returns, once, what the person has said to this turn since it was asked last.
     """
 
     turn_id: str
@@ -57,6 +58,7 @@ class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
     emit: Callable[[AnyEvent], None]
     make_tool_context: Callable[[str], ToolContext]
     source_role: str | None = None
+    take_steering: Callable[[], tuple[str, ...]] = tuple
 
 
 class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,15 +110,23 @@ class _TurnLoop:
         while True:
             if self.setup.token.is_cancelled:
                 return self._finish("cancelled", CANCELLED)
+            self._steer()
             outcome, self.limits = await ask_within_window(self._transcript(), self.limits, self._ask, self._notice)
             if outcome.completion is None:
                 return self._broken_off(outcome)
             calls = self._add_answer(outcome.completion)
-            if not calls:
+            if not calls and not self._steer():
                 return self._finish("completed")
             ended = await self._run_calls(calls)
             if ended is not None:
                 return ended
+
+    def _steer(self) -> bool:
+        """Add what the person has said to the running turn; say whether there was something."""
+        said = self.setup.take_steering()
+        for text in said:
+            self._add(Message(role="user", content=clean_text(text), created_at=time.time()))
+        return bool(said)
 
     def abort(self, error: AgentError) -> TurnOutput:
         """End at once, but answer every call that was made, so that history stays valid."""

@@ -82,6 +82,8 @@ class Session:
         self.offered = ""
         self.deleted: list[str] = []
         self.has_screen = False
+        self._steering: list[str] = []
+        self._takes_steering = False
         self._turn_over = asyncio.Event()
         self._turn_over.set()
         self._moved_on = asyncio.Event()
@@ -117,6 +119,18 @@ class Session:
             return False
         self.current_turn.token.request()
         return True
+
+    def steer(self, text: str) -> bool:
+        """Say something to the turn that runs, before its next model call; say whether there is one that takes it."""
+        if self.current_turn is None or not self._takes_steering or self.current_turn.token.is_cancelled:
+            return False
+        self._steering.append(text)
+        return True
+
+    def take_steering(self) -> tuple[str, ...]:
+        """Return, once, what was said to a turn and has not reached it yet, which may have ended before."""
+        said, self._steering = tuple(self._steering), []
+        return said
 
     async def wait_for_turn(self, timeout_s: float) -> None:
         """Return when the turn that runs is over and on record, or when the time is up."""
@@ -240,8 +254,13 @@ class Session:
             token=turn.token,
             emit=self._counting(emit),
             dispatch=self._children.dispatch,
+            take_steering=self.take_steering,
         )
-        output = await run_turn(make_setup(turn.context, place, parts))
+        self._takes_steering = True
+        try:
+            output = await run_turn(make_setup(turn.context, place, parts))
+        finally:
+            self._takes_steering = False
         if output.most_tokens is not None:
             self.services.model.note_limit(model.model, turn.context.config_snapshot, output.most_tokens)
         return output
