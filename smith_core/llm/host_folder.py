@@ -28,10 +28,11 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class HostFolder:
-    """An open private folder of ours; close it."""
+    """An open private folder of ours; close it. owner: the user id of all who may talk to each other here."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, owner: int | None = None) -> None:
         self.descriptor = descriptor
+        self._owner = os.geteuid() if owner is None else owner
 
     def __enter__(self) -> "HostFolder":
         return self
@@ -58,12 +59,17 @@ class HostFolder:
         try:
             channel.setblocking(False)
             channel.connect(self.address(name))
-            if not is_ours(channel):
+            if not self.admits(channel):
                 raise PermissionError("another user listens there")
         except BaseException:
             channel.close()
             raise
         return channel
+
+    def admits(self, channel: socket.socket) -> bool:
+        """Say whether the process at the other end of a socket runs as the owner."""
+        _, uid, _ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        return bool(uid == self._owner)
 
     def listen(self, name: str) -> socket.socket:
         """Return a listening socket of mode 0600, in the place of one that was left behind; hold the lock."""
@@ -81,8 +87,14 @@ class HostFolder:
     def remove(self, name: str, inode: int | None = None) -> None:
         """Remove a socket if it is there, and has this inode number when one is given; hold the lock."""
         with contextlib.suppress(FileNotFoundError):
-            if inode is None or self.inode(name) == inode:
+            if inode is None or self.holds(name, inode):
                 os.unlink(name, dir_fd=self.descriptor)
+
+    def holds(self, name: str, inode: int) -> bool:
+        """Say whether a socket is there and has this inode number."""
+        with contextlib.suppress(FileNotFoundError):
+            return self.inode(name) == inode
+        return False
 
     def inode(self, name: str) -> int:
         """Return the inode number of a socket; FileNotFoundError when it is gone."""
@@ -118,12 +130,6 @@ def open_host_folder(environ: Mapping[str, str] | None = None) -> HostFolder:
     except AgentFailure as caught:
         raise OSError(caught.error.message) from caught
     return HostFolder(_open_private(folder / "host", make=True))
-
-
-def is_ours(channel: socket.socket) -> bool:
-    """Say whether the process at the other end of a socket runs as the same user as this one."""
-    _, uid, _ = _CREDENTIALS.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return bool(uid == os.geteuid())
 
 
 def _open_private(path: Path, *, make: bool = False) -> int:

@@ -119,6 +119,11 @@ class ConnectedApp:
         """How many requests run."""
         return len(self._tasks)
 
+    @property
+    def unread_bytes(self) -> int:
+        """How much waits here for the app to read it."""
+        return self._writer.transport.get_write_buffer_size()
+
     def attach(self) -> None:
         """Take requests from now on, and tell when the host is warm."""
         self._telling = self._telling or asyncio.ensure_future(self._tell_when_ready())
@@ -194,7 +199,7 @@ class ConnectedApp:
             self.send(Failed(frame.id, _as_error(error, "", frame.endpoint.api_key)))
 
     def _is_behind(self) -> bool:
-        return self._writer.transport.get_write_buffer_size() > MAX_UNREAD_BYTES
+        return self.unread_bytes > MAX_UNREAD_BYTES
 
     async def _tell_when_ready(self) -> None:
         await asyncio.shield(self._calls.warming)

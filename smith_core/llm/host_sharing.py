@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from smith_core.llm.frames import Ask, Attach, Linger, Status, Stop, Welcome
-from smith_core.llm.host_folder import BACKLOG, HostFolder, is_ours
+from smith_core.llm.host_folder import BACKLOG, HostFolder
 from smith_core.llm.host_service import STARTED_AT, ConnectedApp, Control, ModelCalls
 from smith_core.llm.host_stamp import HostStamp, code_digest, stamp_for
 from smith_core.log import LOGGER
@@ -16,6 +16,8 @@ from smith_core.log import LOGGER
 MAX_APPS = 64
 FIRST_APP_S = 30.0
 """How long a host waits for its first app, which started it."""
+LOOK_EVERY_S = 15.0
+"""How often a host that waits looks whether it can still be found."""
 
 _ACCEPT_AGAIN_S = 0.1
 
@@ -36,7 +38,7 @@ class SharedListener:
         self._name = Path(listener.getsockname()).name
         self._inode = folder.inode(self._name)
         self._connections: set[asyncio.Task[None]] = set()
-        self._apps: set[ConnectedApp] = set()
+        self.apps: set[ConnectedApp] = set()
         self._linger_s = 0.0
         self._takes_apps = True
         self._over = asyncio.Event()
@@ -73,7 +75,7 @@ class SharedListener:
             self._let_in(channel)
 
     def _let_in(self, channel: socket.socket) -> None:
-        if not is_ours(channel) or len(self._connections) >= MAX_APPS:
+        if not self._folder.admits(channel) or len(self._connections) >= MAX_APPS:
             channel.close()
             return
         connection = asyncio.ensure_future(self._serve_one(channel))
@@ -86,21 +88,21 @@ class SharedListener:
         try:
             await app.serve()
         finally:
-            self._apps.discard(app)
+            self.apps.discard(app)
 
     def _closed(self, connection: asyncio.Task[None]) -> None:
         self._connections.discard(connection)
         if not connection.cancelled() and connection.exception():
             LOGGER.error("a connection to the model host failed: %r", connection.exception())
         # Before the first app there is a timer, and after the last one too.
-        if not self._apps and self._timer is None and not self._over.is_set():
+        if not self.apps and self._timer is None and not self._over.is_set():
             self._unused()
 
     def _on_control(self, app: ConnectedApp, frame: Control) -> None:
         match frame:
             case Attach() if frame.stamp == self._stamp:
                 self._linger_s = frame.linger_s
-                self._apps.add(app)
+                self.apps.add(app)
                 self._keep_on()
                 app.send(Welcome(self._stamp, os.getpid()))
                 app.attach()
@@ -115,7 +117,7 @@ class SharedListener:
                 self._takes_apps = False
                 # Whoever sends this holds the lock.
                 self._folder.remove(self._name, self._inode)
-                if not self._apps:
+                if not self.apps:
                     self._over.set()
             case Stop():
                 self.stop()
@@ -125,8 +127,8 @@ class SharedListener:
             pid=os.getpid(),
             age_s=time.perf_counter() - STARTED_AT,
             rss_bytes=_resident_bytes(),
-            apps=len(self._apps),
-            streams=sum(app.streams for app in self._apps),
+            apps=len(self.apps),
+            streams=sum(app.streams for app in self.apps),
             linger_s=self._linger_s,
             is_ready=self._calls.ready_after_s is not None,
         )
@@ -138,19 +140,27 @@ class SharedListener:
         elif self._linger_s > 0 and code_digest() == self._stamp.code:
             self._end_after(self._linger_s)
         else:
-            self._end_unless_wanted()
+            self.expire()
 
     def _end_after(self, seconds: float) -> None:
         self._keep_on()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._end_unless_wanted)
+        wait = min(seconds, LOOK_EVERY_S)
+        self._timer = asyncio.get_running_loop().call_later(wait, self._look, seconds - wait)
+
+    def _look(self, left_s: float) -> None:
+        """End when it is time, or when nobody can find this host any more: its folder was removed, for instance."""
+        if left_s > 0 and self._folder.holds(self._name, self._inode):
+            self._end_after(left_s)
+        else:
+            self.expire()
 
     def _keep_on(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _end_unless_wanted(self) -> None:
-        """End, unless somebody has connected in this moment; they are served, and no others."""
+    def expire(self) -> None:
+        """End, for nobody needs it any more; who has connected in this moment is served, but no others."""
         self._timer = None
         if not self._takes_apps:
             self._over.set()

@@ -38,6 +38,7 @@ _CLOUD_CREDENTIALS = re.compile(
     r"|XAI_OAUTH|ANTHROPIC_AUTH|HF)_(?!API_KEY$)\w+"
 )
 _DIGEST_CHARACTERS = 12
+_PACKAGE = Path(__file__).parent
 
 
 class HostStamp(msgspec.Struct, frozen=True, array_like=True):
@@ -85,13 +86,16 @@ def has_cloud_credentials(environ: Mapping[str, str]) -> bool:
 
 def install_digest() -> str:
     """Return what tells two installations apart; a home folder may be shared by several machines."""
-    return _digest(os.uname().nodename, sys.version, sys.executable, sys.prefix, str(Path(__file__).parent))
+    return _digest(os.uname().nodename, sys.version, sys.executable, sys.prefix, str(_PACKAGE))
 
 
-def code_digest() -> str:
-    """Return what changes when our files or the installed libraries do, read from sizes and times of files."""
-    package = Path(__file__).parent
-    libraries = next((folder for folder in map(Path, sys.path) if _is_file(folder / "litellm" / "__init__.py")), None)
+def code_digest(package: Path = _PACKAGE, search_path: Iterable[str] | None = None) -> str:
+    """Return what changes when our files or the installed libraries do, read from sizes and times of files.
+
+    search_path: where the libraries are looked for, as in `sys.path`.
+    """
+    paths = map(Path, sys.path if search_path is None else search_path)
+    libraries = next((folder for folder in paths if _is_file(folder / "litellm" / "__init__.py")), None)
     facts = [*_facts(package), *_facts(package.parent)]
     if libraries is not None:
         # Whatever is installed or removed makes or removes a folder there.

@@ -29,12 +29,14 @@ class SharedHost:
         linger_s: float,
         secret_variables: Collection[str],
         started: "subprocess.Popen[bytes] | None" = None,
+        environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.channel = channel
         self.stamp = stamp
         self.linger_s = linger_s
         self.started = started
         self._secret_variables = secret_variables
+        self._environ = environ
 
     def serves(self, endpoint: "Endpoint") -> bool:
         """Say whether requests for an endpoint may go to this host, which has none of our credentials.
@@ -42,11 +44,11 @@ class SharedHost:
         A request that names its address takes nothing from the environment; one that leaves the address to litellm
         may, if it has no key, or if litellm prefers what a cloud's own variables say.
         """
-        return bool(endpoint.api_url) or (bool(endpoint.api_key) and not has_cloud_credentials(os.environ))
+        return bool(endpoint.api_url) or (bool(endpoint.api_key) and not has_cloud_credentials(self._environ))
 
     def start_again(self) -> "HostProcess | SharedHost":
         """Return another host after this connection has ended."""
-        return find_host(self._secret_variables, self.linger_s)
+        return find_host(self._secret_variables, self.linger_s, environ=self._environ)
 
     def start_own(self) -> HostProcess:
         """Return a host for this program alone."""
@@ -68,25 +70,24 @@ def find_host(
     linger_s: float,
     *,
     names_address: bool = True,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> HostProcess | SharedHost:
     """Return a host that is shared, or one of our own where none may be; OSError when no process can be started.
 
     linger_s: how long a shared host outlives this program; 0 asks for one of our own. names_address: whether requests
     will say where they go; without that, credentials of a cloud in the environment need a host that has them.
     """
-    source = os.environ if environ is None else environ
-    if linger_s <= 0 or (not names_address and has_cloud_credentials(source)):
+    if linger_s <= 0 or (not names_address and has_cloud_credentials(environ)):
         return start_host_process(secret_variables)
-    environment = shared_environment(source, secret_variables)
+    environment = shared_environment(environ, secret_variables)
     stamp = stamp_for(environment)
     try:
-        with open_host_folder(source) as folder:
+        with open_host_folder(environ) as folder:
             channel, started = _attach(folder, stamp, environment)
     except OSError as error:
         LOGGER.info("no shared model host: %s", error)
         return start_host_process(secret_variables)
-    return SharedHost(channel, stamp, linger_s, tuple(secret_variables), started)
+    return SharedHost(channel, stamp, linger_s, tuple(secret_variables), started, environ)
 
 
 def _attach(

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from smith_core.llm.host_control import stop_hosts
 from smith_core.messages import Message, TurnRecord, TurnResult
 from smith_core.store.persistence import open_disk_persistence
 from tests.bench.probe import Probe
@@ -43,10 +44,13 @@ def smith(url: str, prepare: Callable[[Path], None] = lambda home: None) -> Iter
         project.mkdir()
         prepare(Path(home))
         environ = {**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/c", "XDG_CONFIG_HOME": f"{home}/k"}
-        environ |= {"XDG_DATA_HOME": f"{home}/d", "XDG_STATE_HOME": f"{home}/s"}
+        environ |= {"XDG_DATA_HOME": f"{home}/d", "XDG_STATE_HOME": f"{home}/s", "XDG_RUNTIME_DIR": ""}
         command = [str(BIN / "smith-tui"), "--set", f"llm_config.api_url={url}", "--model", "scripted"]
-        with Probe(command, environ, project) as probe:
-            yield probe
+        try:
+            with Probe(command, environ, project) as probe:
+                yield probe
+        finally:
+            stop_hosts(environ)
 
 
 def start_up(rounds: int = 7) -> Figure:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smith_core.config.schema import to_config
-from smith_core.secrets import child_environment, key_variables, secret_variables
+from smith_core.secrets import child_environment, key_variables, password_variables, secret_variables
 
 ENVIRON = {"LLM_API_KEY": "a", "LINKUP_API_KEY": "b", "OTHER_KEY": "c", "SEARCH": "d", "PATH": "/bin", "MY_VAR": "1"}
 
@@ -40,6 +40,11 @@ def test_b27_the_initial_environment_block_is_overwritten_and_our_copy_stays() -
 def test_b27_variables_that_sound_secret_are_known_before_a_setting_names_them() -> None:
     environ = {"OTHER_KEY": "", "GitHub_Token": "", "DB_PASSWORD": "", "CLIENT_SECRET_2": "", "PATH": "", "LANG": ""}
     assert set(secret_variables(environ)) == {"OTHER_KEY", "GitHub_Token", "DB_PASSWORD", "CLIENT_SECRET_2"}
+
+
+def test_b27_addresses_with_a_password_are_secrets_too() -> None:
+    environ = {"HTTPS_PROXY": "http://me:pw@proxy:1", "A": "http://proxy:1/a:b@c", "B": "me:pw@x", "C": "x://:p@h"}
+    assert password_variables(environ) == ("HTTPS_PROXY", "C")
 
 
 def test_b27_a_key_that_is_named_later_is_hidden_from_then_on(tmp_path: Path) -> None:

@@ -10,19 +10,26 @@ from smith_core.frozen import freeze
 from smith_core.llm.coalescer import Coalescer, merge
 from smith_core.llm.frames import (
     LENGTH_BYTES,
+    Ask,
+    Attach,
     Cancel,
     Failed,
     Frame,
+    Linger,
     ListModels,
     Models,
     Parts,
     Ready,
     StartStream,
+    Status,
+    Stop,
+    Welcome,
     encode_frame,
     read_frame,
     to_app_decoder,
     to_host_decoder,
 )
+from smith_core.llm.host_stamp import HostStamp
 from smith_core.llm.protocol import (
     AnyStreamPart,
     Completion,
@@ -52,7 +59,21 @@ REQUEST = ModelRequest(
 COMPLETION = Completion(text="a", tool_calls=(ToolCall("c1", "read"),), finish_reason="stop", usage=Usage(requests=1))
 
 
-@pytest.mark.parametrize("frame", [StartStream(1, REQUEST), ListModels(2, Endpoint(), Timeouts()), Cancel(3)])
+STAMP = HostStamp("install", "code", "environment")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        StartStream(1, REQUEST),
+        ListModels(2, Endpoint(), Timeouts()),
+        Cancel(3),
+        Attach(STAMP, 600.0),
+        Linger(0.0),
+        Ask(),
+        Stop(when_idle=True),
+    ],
+)
 def test_frames_to_the_host(frame: Frame) -> None:
     assert to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:]) == frame
 
@@ -61,6 +82,8 @@ def test_frames_to_the_host(frame: Frame) -> None:
     "frame",
     [
         Ready(1.5),
+        Welcome(STAMP, 7),
+        Status(pid=7, age_s=1.5, rss_bytes=10**9, apps=2, streams=1, linger_s=600.0, is_ready=True),
         Parts(
             1,
             (StreamText(text="a"), StreamReasoning(text="b"), StreamToolProgress(index=0, name="x", argument_chars=3)),
@@ -151,3 +174,27 @@ async def test_the_first_part_goes_at_once_and_the_next_within_the_interval() ->
     coalescer.drop()
     await asyncio.sleep(0.04)
     assert len(sent) == 3
+
+
+async def test_who_is_behind_gets_nothing_more_until_it_has_read_and_then_all_at_once() -> None:
+    sent: list[tuple[AnyStreamPart, ...]] = []
+    arrived = asyncio.Event()
+    is_behind = True
+    coalescer = Coalescer(lambda parts: (sent.append(parts), arrived.set())[0], 0.001, lambda: is_behind)
+    for _ in range(5000):
+        coalescer.add([StreamText(text="x")])
+    await asyncio.sleep(0.01)
+    assert sent == []
+    is_behind = False
+    await asyncio.wait_for(arrived.wait(), 5)
+    assert sent == [(StreamText(text="x" * 5000),)]
+    is_behind = True
+    coalescer.add([StreamText(text="the end")])
+    coalescer.flush()
+    assert sent[1:] == [(StreamText(text="the end"),)], "an answer that is complete does not wait"
+
+
+async def test_a_frame_that_is_too_large_ends_the_connection_unread() -> None:
+    reader = asyncio.StreamReader()
+    reader.feed_data(encode_frame(Cancel(1)))
+    assert await read_frame(reader, max_bytes=2) is None
