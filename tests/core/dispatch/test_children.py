@@ -15,8 +15,9 @@ from smith_core.llm.protocol import Completion, ModelRequest, StreamDone, Stream
 from smith_core.messages import Message, Usage
 from smith_core.report import DispatchResult
 from tests.support.cast import cast, results_of, role_of, task_of
-from tests.support.engine import command, open_engine, run_turn, shape
+from tests.support.engine import command, open_engine, open_stored_engine, run_turn, shape
 from tests.support.scripted_client import Answer, ScriptedClient, calls
+from tests.support.store_disks import FullDisk
 
 FOUND = {"status": "ok", "summary": "found it", "findings": ["x is there"], "evidence": ["a.py:1"]}
 DONE = {"status": "ok", "summary": "did it", "changes": ["a.txt: new"], "verification": ["ran it"]}
@@ -121,17 +122,21 @@ async def test_the_whole_result_is_in_the_scratchpad(tmp_path: Path) -> None:
     assert msgspec.json.decode(recalled.content, type=DispatchResult) == kept
 
 
-async def test_a_result_that_cannot_be_kept_has_no_recall_key(tmp_path: Path) -> None:
+async def test_b13_on_a_full_disk_a_result_has_no_recall_key_and_the_child_can_be_opened(tmp_path: Path) -> None:
     client = ScriptedClient(cast(direct=[calls(to("explorer")), "done"], explorer=[report()]))
-    runtime = open_engine(tmp_path, client)
-
-    async def full(*_: object) -> None:
-        raise OSError("no space left")
-
-    runtime.services.persistence.put_note = full  # type: ignore[method-assign]
+    disk = FullDisk(0)
+    runtime = open_stored_engine(tmp_path, client, disk=disk)
     assert (await run_turn(runtime, "go")).stop_reason == "completed"
     (message,) = results_of(runtime.services.conversation.messages)
-    assert (message.recall_key, result_in(message).recall_key, result_in(message).status) == ("", "", "ok")
+    result = result_in(message)
+    assert (message.recall_key, result.recall_key, result.status) == ("", "", "ok")
+    said = await runtime.child_messages(result.job_id)
+    assert [each.role for each in said] == ["user", "assistant", "tool"]
+    disk.room = 1 << 20
+    await run_turn(runtime, "again")
+    assert runtime.services.persistence.unsaved_turns == 0
+    assert await runtime.child_messages(result.job_id) == said
+    await runtime.stop_session("end")
 
 
 async def test_an_orchestrator_delegates_what_it_may_not_do_itself(tmp_path: Path) -> None:
