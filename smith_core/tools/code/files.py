@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from smith_core.fuzzy import PathIndex
+from smith_core.fuzzy import PathIndex, quality
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.code.budget import Page, counted
 from smith_core.tools.code.children import Children
@@ -64,8 +64,13 @@ def _matching(query: str, paths: list[str], place: Place) -> list[str]:
     if place.prefix and wanted.startswith(place.prefix):
         wanted = wanted.removeprefix(place.prefix)
     found = PathIndex(paths).search(wanted, MAX_FILES + 1)
-    # What is not written here comes last; otherwise the order is that of the fit.
-    return sorted(found, key=lambda path: path_class(path) == FOREIGN)
+    return sorted(found, key=lambda path: _order(wanted, path))
+
+
+def _order(wanted: str, path: str) -> tuple[bool, int, int]:
+    """Put what is not written here last, and of files that fit in the same way the code before its tests."""
+    of_path = path_class(path)
+    return of_path == FOREIGN, -(quality(wanted, path.rpartition("/")[2]) // 100), of_path
 
 
 def _text(query: str, found: list[str], count: int, place: Place) -> str:

@@ -51,7 +51,9 @@ def looks_like_definition(line: FoundLine) -> bool:
         return True
     rest = raw[line.column - 1 :].decode("utf-8", "replace")
     if not before:
-        return bool(re.match(r"[\w.]*\s*(?::=|=(?!=)|\()", rest)) or bool(_BEFORE_NAME.match(f"{rest.split(' ')[0]} "))
+        return bool(re.match(r"[\w.]*\s*(?::=|=(?!=)|\(\)\s*\{)", rest)) or bool(
+            _BEFORE_NAME.match(f"{rest.split(' ')[0]} ")
+        )
     # `static int name(…)` of C, at the begin of a line and no declaration.
     is_head = not before[0].isspace() and bool(_FUNCTION_HEAD.fullmatch(before))
     return is_head and bool(re.match(r"\w*\s*\([^;]*$", rest)) and not before.lstrip().startswith("return")

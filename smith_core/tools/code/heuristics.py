@@ -149,7 +149,7 @@ _MAX_LINE_CHARS = 1_000
 
 def find_symbols(text: str, rules: str) -> tuple[Symbol, ...]:
     """Return what looks like symbols, in the order of lines; `rules` is that of a Language."""
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     if rules == "markdown":
         return tuple(_headings(lines))
     found = [
