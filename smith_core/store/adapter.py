@@ -1,7 +1,7 @@
 """Records in, records out: the one way from the repositories to the journal."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -60,13 +60,16 @@ class RecordAdapter:
 
     def put_document(self, table: str, key: str, document: Mapping[str, Any]) -> None:
         """Set a record that has no type of its own."""
-        with self._storage.batch():
-            self._storage.put(table, key, encode_document(thaw(document)))
+        self._storage.set(table, key, encode_document(thaw(document)))
 
     def put(self, keyspace: Keyspace[T], key: str, record: T) -> None:
         """Set a record, as a batch of its own unless one is open."""
+        self._storage.set(keyspace.name, key, encode_record(record))
+
+    def put_all(self, keyspace: Keyspace[T], records: Iterable[tuple[str, T]]) -> None:
+        """Set many records in one step."""
         with self._storage.batch():
-            self._storage.put(keyspace.name, key, encode_record(record))
+            self._storage.put_all(keyspace.name, {key: encode_record(record) for key, record in records})
 
     def discard(self, keyspace: Keyspace[Any], key: str) -> bool:
         """Delete a record; say whether there was one."""

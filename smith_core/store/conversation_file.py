@@ -103,10 +103,10 @@ class ConversationFile:
         with self.adapter.batch():
             for record in records:
                 first = self._prompts.get(record.turn_id, following)
-                for sequence, message in enumerate(record.messages, first):
-                    count += not self.adapter.has(MESSAGES, message_key(self.conversation_id, sequence))
-                    self.conversations.put(self.conversation_id, sequence, message)
-                following = max(following, first + len(record.messages))
+                end = first + len(record.messages)
+                count += len(record.messages) - self._stored(first, min(end, following))
+                self.conversations.put_all(self.conversation_id, first, record.messages)
+                following = max(following, end)
                 self.usage.put_turn(record)
                 for child in record.children:
                     self.children.put(self.conversation_id, child)
@@ -204,6 +204,10 @@ class ConversationFile:
 
     def _count(self) -> int:
         return self._database.storage.count(MESSAGES.name)
+
+    def _stored(self, start: int, stop: int) -> int:
+        """Return how many numbers of a range have a message."""
+        return sum(self.adapter.has(MESSAGES, message_key(self.conversation_id, n)) for n in range(start, stop))
 
     def _next(self) -> int:
         epoch = self._database.storage.file.epoch

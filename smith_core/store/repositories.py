@@ -1,5 +1,6 @@
 """Typed repositories over one adapter: each knows its keyspaces and makes their keys."""
 
+import itertools
 import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from smith_core.store.schema import (
     PROJECT_NOTES,
     RUNTIME_OVERRIDES,
     SCRATCHPAD,
+    SEQUENCE_DIGITS,
     STORED_VERSION,
     TEXT_SETTINGS,
     TURN_NOTES,
@@ -62,6 +64,13 @@ class ConversationRepository:
     def put(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Set one message."""
         self._adapter.put(MESSAGES, message_key(conversation_id, sequence), message)
+
+    def put_all(self, conversation_id: str, first: int, messages: Sequence[Message]) -> None:
+        """Set messages whose numbers begin at `first`."""
+        prefix = conversation_prefix(conversation_id)
+        self._adapter.put_all(
+            MESSAGES, ((f"{prefix}{number:0{SEQUENCE_DIGITS}d}", item) for number, item in enumerate(messages, first))
+        )
 
     def discard(self, conversation_id: str, sequence: int) -> bool:
         """Delete one message; say whether there was one."""
@@ -145,8 +154,8 @@ class ChildRepository:
 
     def put(self, conversation_id: str, child: ChildTranscript) -> None:
         """Keep the transcript of a child."""
-        for sequence, message in enumerate(child.messages, 1):
-            self._adapter.put(CHILD_MESSAGES, child_message_key(conversation_id, child.job_id, sequence), message)
+        keys = (child_message_key(conversation_id, child.job_id, number) for number in itertools.count(1))
+        self._adapter.put_all(CHILD_MESSAGES, zip(keys, child.messages, strict=False))
 
     def messages(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
         """Return the transcript of a child, () when there is none."""

@@ -1,5 +1,6 @@
 """The keyspaces and the form of their keys (decisions, section 7)."""
 
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 import msgspec
@@ -72,6 +73,7 @@ def is_id(value: str) -> bool:
     return 0 < len(value) <= _MAX_ID and not value.startswith(".") and _ID_CHARACTERS.issuperset(value)
 
 
+@lru_cache(maxsize=1024)
 def check_id(value: str) -> str:
     """Return an id that can be a segment of a key and a file name; AgentFailure of kind persistence if it is none."""
     if not is_id(value):
@@ -96,6 +98,7 @@ def check_note_id(value: str) -> str:
     return value
 
 
+@lru_cache(maxsize=1024)
 def conversation_prefix(conversation_id: str) -> str:
     """Return what all keys of a conversation begin with."""
     return f"{check_id(conversation_id)}:"

@@ -72,6 +72,13 @@ class Contents:
         self.end = batch.end
         self.sequence = batch.sequence
 
+    def append(self, records: Sequence[tuple[str, str, bytes]], lines: Sequence[bytes]) -> None:
+        """Apply a batch of (table, key, value) that was written at the end as `lines`."""
+        for (table, key, value), line in zip(records, lines, strict=True):
+            self.take_in_line(table, key, (self.end, len(line)), is_deletion=value == DELETED)
+            self.end += len(line)
+        self.sequence += 1
+
     def take_in_line(self, table: str, key: str, place: Place, *, is_deletion: bool) -> None:
         """Apply one line of a batch."""
         if table not in self.tables:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from smith_core.store.journal.contents import Contents, Place, read_line, read_lines
-from smith_core.store.journal.line import DELETED, Batch, Damage, Header, Line, encode_batch, parse_header, scan
+from smith_core.store.journal.line import Batch, Damage, Header, Line, encode_batch, parse_header, scan
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import load_offsets, save_offsets
 from smith_core.store.journal.options import JournalOptions
@@ -101,10 +101,7 @@ class JournalFile:
         contents = self.contents
         lines = encode_batch(contents.sequence + 1, records)
         self._write_at_end(b"".join(lines), durable=durable)
-        for (table, key, value), line in zip(records, lines, strict=True):
-            contents.take_in_line(table, key, (contents.end, len(line)), is_deletion=value == DELETED)
-            contents.end += len(line)
-        contents.sequence += 1
+        contents.append(records, lines)
         limit = self._options.index_lines
         if limit and contents.unindexed >= limit:
             save_offsets(self.path, self._descriptor, self._header.generation, contents)
