@@ -160,10 +160,7 @@ class SmithApp(App[None], inherit_bindings=False):
         """Cancel the turn; without one, copy the selection, or quit at the second press."""
         if self.chat.cancel_turn():
             return
-        selection = self.screen.get_selected_text()
-        if selection:
-            self.copy_to_clipboard(selection)
-            self.screen.clear_selection()
+        if self.action_copy():
             return
         now = time.monotonic()
         if now - self._last_cancel <= QUIT_WINDOW_S:
@@ -171,6 +168,15 @@ class SmithApp(App[None], inherit_bindings=False):
             return
         self._last_cancel = now
         self.notify("Press Ctrl+C again to quit", timeout=QUIT_WINDOW_S, markup=False)
+
+    def action_copy(self) -> bool:
+        """Copy what is selected; say whether something was."""
+        selection = self.screen.get_selected_text()
+        if not selection:
+            return False
+        self.copy_to_clipboard(selection)
+        self.screen.clear_selection()
+        return True
 
     def action_tool_output(self) -> None:
         """Show or hide the tool-output pane."""

@@ -68,6 +68,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("inspect_view", ("alt+i",), "inspect", "Look at each stored message", 7),
     KeyAction("command_palette", ("ctrl+p",), "commands", "Find and run a command", 3),
     KeyAction("tool_output", ("ctrl+o",), "output", "Show or hide the tool output", 4),
+    KeyAction("copy", ("alt+c",), "copy", "Copy what is selected, also while a turn runs", 0),
     KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
     *(_focus_child(number) for number in range(1, 10)),
     KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, ConversationLoaded, TurnEnded, TurnStarted
+from smith_core.events import (
+    AnyEvent,
+    ChildEnded,
+    ChildEvent,
+    ChildStarted,
+    ConversationLoaded,
+    SessionChanged,
+    TurnEnded,
+    TurnStarted,
+)
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.theme import Theme
 from smith_tui.transcript.view import Transcript
@@ -49,13 +58,15 @@ class ChildDesk:
 
     def show(self, event: AnyEvent) -> None:
         """Keep the panes in line with what happens; they stay behind a turn, as strips, until the next one begins."""
+        if isinstance(event, ConversationLoaded | TurnEnded):
+            self._changed()  # the transcript may have children to open now
         if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
             self._open_area().show(event)
         elif self.area is None:
             return
         elif isinstance(event, TurnEnded):
             self.area.end_turn()
-        elif isinstance(event, TurnStarted | ConversationLoaded):
+        elif isinstance(event, TurnStarted | ConversationLoaded) or _is_cleared(event):
             self.area.close_finished()
 
     @property
@@ -97,17 +108,13 @@ class ChildDesk:
             self.area.close_finished()
 
     def open_child(self, job_id: str = "") -> None:
-        """Show the whole transcript of a child, by default the last one in view; one that runs gets the screen."""
+        """Show the whole transcript of a child, by default the last one in view."""
         from smith_tui.screens.child import ChildScreen, stored_child
 
         cards = self._transcript.child_cards()
         jobs = [card.job_id for card in cards]
         wanted = job_id or self._transcript.child_in_view()
         if wanted not in jobs:
-            return
-        pane = self.area.pane_of(wanted) if self.area is not None else None
-        if self.area is not None and pane is not None and pane.child.is_running:
-            self.area.zoom(pane)
             return
         children = [stored_child(card, number) for number, card in enumerate(cards, 1)]
         load = self._runtime().child_messages
@@ -133,3 +140,7 @@ class ChildDesk:
             self.area = ChildPanes(self, theme=self._theme(), actions=self._actions, clock=self.clock, id="children")
             self._screen.query_one("#panes").parent.mount(self.area, after="#panes")  # type: ignore[union-attr]
         return self.area
+
+
+def _is_cleared(event: AnyEvent) -> bool:
+    return isinstance(event, SessionChanged) and event.cleared

@@ -218,6 +218,17 @@ async def test_scrolling_and_finding_work_in_a_pane(tmp_path: Path) -> None:
         assert app.focused is first
 
 
+async def test_what_is_selected_in_a_pane_is_copied_while_the_turn_runs(tmp_path: Path) -> None:
+    app = app_in(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        area = await play(pilot, [*children.turn(1), *children.inside(1, TextDelta(text="copy me please"))])
+        stream = area.panes[0].transcript
+        row = next(y for y, shown in enumerate(stream.shown_rows) if "copy me" in shown.line.text)
+        await pilot.double_click(stream, offset=(8, row))
+        await pilot.press("alt+c")
+        assert app.clipboard == "me"
+
+
 @pytest.mark.parametrize("size", [(300, 100), (60, 15), (20, 5), (2, 2)])
 async def test_every_child_can_be_reached_at_any_size(tmp_path: Path, size: tuple[int, int]) -> None:
     app = app_in(tmp_path)
