@@ -47,7 +47,8 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     diff: unified diff of the change, for the screen. full_output_path: the raw stream on disk.
     omitted_chars: characters left out of `content`. lines: of the file read. duration_s: wall seconds.
-    job_id: of the child that a dispatch call ran. command: of a line that the person ran in a shell.
+    job_id: of the child that a dispatch call ran. command: of a line that the person ran in a shell. typed_chars: how
+    much of a prompt the person typed, when files are attached behind it.
     """
 
     path: str = ""
@@ -63,6 +64,21 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     duration_s: float = 0.0
     job_id: str = ""
     command: str = ""
+    typed_chars: int = -1
+
+
+def typed_text(message: Message) -> str:
+    """Return what the person typed of a prompt, without the files attached to it."""
+    typed = message.metadata.typed_chars if message.metadata is not None else -1
+    return message.content if typed < 0 else message.content[:typed]
+
+
+def prompt_message(text: str, attached: str, created_at: float) -> Message:
+    """Return the message of a prompt, with the files that go along behind what was typed."""
+    if not attached:
+        return Message(role="user", content=text, created_at=created_at)
+    metadata = ToolMetadata(typed_chars=len(text))
+    return Message(role="user", content=f"{text}\n\n{attached}", metadata=metadata, created_at=created_at)
 
 
 def shell_line_header(command: str) -> str:

@@ -17,7 +17,7 @@ from smith_core.llm.protocol import Completion, Endpoint, ModelClient, ModelRequ
 from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
 from smith_core.llm.wire import sends_reasoning
 from smith_core.log import LOGGER
-from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage
+from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage, prompt_message
 from smith_core.model import SelectedModel
 from smith_core.overflow import ask_within_window
 from smith_core.prompt import build_messages
@@ -41,7 +41,8 @@ class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a turn works with; nothing in it changes while the turn runs.
 
     make_tool_context: call id → the context of that call. source_role: the role's name inside a dispatched child.
-    take_steering: returns, once, what the person has said to this turn since it was asked last.
+    take_steering: returns, once, what the person has said to this turn since it was asked last. attached: files that
+    go along with the text.
     """
 
     turn_id: str
@@ -59,6 +60,7 @@ class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):
     make_tool_context: Callable[[str], ToolContext]
     source_role: str | None = None
     take_steering: Callable[[], tuple[str, ...]] = tuple
+    attached: str = ""
 
 
 class TurnOutput(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +108,7 @@ class _TurnLoop:
         self.used_call_ids = {call.id for message in setup.history for call in message.tool_calls}
 
     async def run(self) -> TurnOutput:
-        self._add(Message(role="user", content=clean_text(self.setup.text), created_at=time.time()))
+        self._add(prompt_message(clean_text(self.setup.text), clean_text(self.setup.attached), time.time()))
         while True:
             if self.setup.token.is_cancelled:
                 return self._finish("cancelled", CANCELLED)

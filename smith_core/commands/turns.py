@@ -6,7 +6,7 @@ from smith_core.commands.context import CommandContext
 from smith_core.commands.opening import take_over
 from smith_core.errors import failure
 from smith_core.events import PromptReturned
-from smith_core.messages import Message
+from smith_core.messages import Message, typed_text
 from smith_core.session.history import History
 from smith_core.session.values import TurnRequest
 from smith_core.text import shorten
@@ -49,7 +49,7 @@ async def _take_out(context: CommandContext, count: int) -> str:
     first = last_turns(conversation.messages, count)
     if first < 0:
         raise failure("policy", "no_turn", "there is no such turn in this conversation; Alt+I shows what is there")
-    prompt = conversation.messages[first].content
+    prompt = typed_text(conversation.messages[first])
     await History(context.session).delete(conversation.sequences[first:])
     return prompt
 

@@ -25,7 +25,7 @@ from smith_core.events import (
 )
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
-from smith_core.messages import Message, StopReason, TurnResult
+from smith_core.messages import StopReason, TurnResult
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
@@ -38,6 +38,7 @@ from smith_core.session.values import ExecutionContext, Listed, SessionState, St
 from smith_core.store.interface import TITLE_LENGTH
 from smith_core.store.saving import Saver
 from smith_core.text import clean_text, shorten
+from smith_core.tools.attach import attach
 from smith_core.turn import TurnOutput, run_turn
 
 if TYPE_CHECKING:
@@ -185,9 +186,8 @@ class Session:
 
     @staticmethod
     def _failed(turn: Turn, error: AgentError) -> TurnOutput:
-        prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
         stop_reason: StopReason = "cancelled" if error.kind == "cancelled" else "error"
-        return TurnOutput(messages=(prompt,), stop_reason=stop_reason, error=error)
+        return TurnOutput(messages=(turn.prompt,), stop_reason=stop_reason, error=error)
 
     async def finish_turn(self, turn: Turn, output: TurnOutput, emit: Emit, *, is_kept: bool = True) -> TurnResult:
         """Close the turn, put it on record unless it is not to be kept, and report its end."""
@@ -220,7 +220,9 @@ class Session:
         return result
 
     async def run_turn(self, request: TurnRequest, emit: Emit) -> TurnResult:
-        """Run one whole turn, from begin to finish."""
+        """Run one whole turn, from begin to finish; files that the text mentions go along."""
+        if "@" in request.text:
+            request = await self._with_files(request, emit)
         turn = self.begin_turn(request)
         role = ROLES[turn.context.active_role]
         emit(
@@ -234,8 +236,14 @@ class Session:
         output = await self.with_turn(turn, lambda: self._body(turn, role, emit))
         return await self.finish_turn(turn, output, emit)
 
+    async def _with_files(self, request: TurnRequest, emit: Emit) -> TurnRequest:
+        attached = await asyncio.to_thread(attach, request.text, self.cwd, new_root())
+        for problem in attached.problems:
+            emit(Notice(level="warning", text=problem))
+        return msgspec.structs.replace(request, attached=attached.text)
+
     async def _body(self, turn: Turn, role: RoleSpec, emit: Emit) -> TurnOutput:
-        prompt = Message(role="user", content=clean_text(turn.request.text), created_at=turn.started_at)
+        prompt = turn.prompt
         # The disk takes its time; what else a request needs is found out meanwhile.
         saving = asyncio.ensure_future(self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit))
         try:
@@ -249,6 +257,7 @@ class Session:
         parts = TurnParts(
             turn_id=turn.turn_id,
             text=turn.request.text,
+            attached=turn.request.attached,
             history=self.services.conversation.messages,
             model=model,
             token=turn.token,

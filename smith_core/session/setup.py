@@ -33,7 +33,7 @@ class TurnPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is different from turn to turn; dispatch as in `ToolContext`, the last two as in `TurnSetup`."""
+    """What is different from turn to turn; dispatch as in `ToolContext`, the last three as in `TurnSetup`."""
 
     turn_id: str
     text: str
@@ -44,6 +44,7 @@ class TurnParts(msgspec.Struct, frozen=True, kw_only=True):
     dispatch: Callable[[Any, str], Awaitable[DispatchResult]] | None = None
     source_role: str | None = None
     take_steering: Callable[[], tuple[str, ...]] = tuple
+    attached: str = ""
 
 
 def make_setup(context: ExecutionContext, place: TurnPlace, parts: TurnParts) -> TurnSetup:
@@ -66,6 +67,7 @@ def make_setup(context: ExecutionContext, place: TurnPlace, parts: TurnParts) ->
         make_tool_context=lambda call_id: _tool_context(call_id, context, place, parts),
         source_role=parts.source_role,
         take_steering=parts.take_steering,
+        attached=parts.attached,
     )
 
 

@@ -7,9 +7,11 @@ import msgspec
 from smith_core.cancel import CancelToken
 from smith_core.config.schema import Config
 from smith_core.errors import AgentError
+from smith_core.messages import Message, prompt_message
 from smith_core.model import ModelChoice
 from smith_core.project import Project
 from smith_core.services import Services
+from smith_core.text import clean_text
 
 Status = Literal["created", "running", "stopped", "failed"]
 
@@ -35,10 +37,11 @@ class ExecutionContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person asked for; `choice` may name a model for this turn."""
+    """What the person asked for; `choice` may name a model for this turn. attached: files that go along, as text."""
 
     text: str
     choice: ModelChoice = ModelChoice()
+    attached: str = ""
 
 
 class TurnScope(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +59,11 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     request: TurnRequest
     context: ExecutionContext
     started_at: float
+
+    @property
+    def prompt(self) -> Message:
+        """The message that the turn begins with."""
+        return prompt_message(clean_text(self.request.text), clean_text(self.request.attached), self.started_at)
 
 
 class Listed(msgspec.Struct, frozen=True):

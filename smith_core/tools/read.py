@@ -7,6 +7,7 @@ from typing import Annotated
 
 import msgspec
 
+from smith_core.cancel import CancelToken
 from smith_core.fileedit import lines_in_words
 from smith_core.linewindow import Line, LineWindow
 from smith_core.plainfile import open_regular
@@ -18,7 +19,8 @@ from smith_core.tools.file_access import run_in_thread, shown_path
 CHUNK_BYTES = 256 * 1024
 MAX_LINE_CHARS = 8_000
 """Characters shown of one line: more than prose or code needs, less than a minified file has."""
-_PAGE_CHARS = MODEL_TEXT_LIMIT - 10_000  # the rest is for the lines above and below the page
+PAGE_CHARS = MODEL_TEXT_LIMIT - 10_000
+"""Characters of the page itself; the rest is for the lines above and below it."""
 _MAX_PATH_CHARS = 180  # of a binary file, whose whole description stays within 300 characters
 
 LineNumber = Annotated[int, msgspec.Meta(ge=1)]
@@ -50,14 +52,22 @@ class _FileView(msgspec.Struct):
 
 async def read(arguments: ReadArguments, ctx: ToolContext) -> ToolOutcome:
     """Show lines of a file, its line count, its encoding and the SHA-256 of all its bytes."""
-    return await run_in_thread(lambda path: _read(arguments, path, ctx), "read", arguments.path, ctx)
+    return await run_in_thread(
+        lambda path: read_lines(arguments, path, ctx.cwd, ctx.cancel_token), "read", arguments.path, ctx
+    )
 
 
-def _read(arguments: ReadArguments, path: Path, ctx: ToolContext) -> ToolOutcome:
+def read_lines(
+    arguments: ReadArguments, path: Path, cwd: Path, token: CancelToken, page_chars: int = PAGE_CHARS
+) -> ToolOutcome:
+    """Return what the tool shows of a file, at most about `page_chars` of it.
+
+    Raises OSError, NotRegularFileError, and AgentFailure when the token is cancelled.
+    """
     first = arguments.start_line or 1
-    window = LineWindow(first, arguments.end_line, max_chars=_PAGE_CHARS, max_line_chars=MAX_LINE_CHARS)
-    view = _scan(path, window, ctx)
-    shown, full_path = shown_path(path, ctx.cwd), clean_text(str(path))
+    window = LineWindow(first, arguments.end_line, max_chars=page_chars, max_line_chars=MAX_LINE_CHARS)
+    view = _scan(path, window, token)
+    shown, full_path = shown_path(path, cwd), clean_text(str(path))
     if view.decoder.format is None:
         shown = shown if len(shown) <= _MAX_PATH_CHARS else "…" + shown[-_MAX_PATH_CHARS:]
         return succeeded(f"{shown}: binary file, {view.size} bytes\nhash: {view.sha256}", path=full_path)
@@ -73,11 +83,11 @@ def _read(arguments: ReadArguments, path: Path, ctx: ToolContext) -> ToolOutcome
     return succeeded(clean_text(text), path=full_path, lines=window.line_count)
 
 
-def _scan(path: Path, window: LineWindow, ctx: ToolContext) -> _FileView:
+def _scan(path: Path, window: LineWindow, token: CancelToken) -> _FileView:
     digest, decoder, size = hashlib.sha256(), TextDecoder(), 0
     with os.fdopen(open_regular(path), "rb") as stream:
         while chunk := stream.read(CHUNK_BYTES):
-            ctx.cancel_token.check()
+            token.check()
             size += len(chunk)
             digest.update(chunk)
             window.feed(decoder.feed(chunk))

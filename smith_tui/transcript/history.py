@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from smith_core.messages import Message, ToolMetadata, ToolResult, shell_line_header
+from smith_core.messages import Message, ToolMetadata, ToolResult, shell_line_header, typed_text
 from smith_tui.transcript.answers import Answer, Code, Prose
 from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
 from smith_tui.transcript.cards import ToolCard, has_gap_after
@@ -27,7 +27,7 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
         if message.role == "user" and message.metadata is not None and message.metadata.command:
             blocks += _shell_line(message, palette)
         elif message.role == "user":
-            blocks.append(Prompt(message.content, palette))
+            blocks.append(Prompt(typed_text(message), palette))
         elif message.role == "assistant":
             blocks += _answer(message, palette)
             for call in message.tool_calls:
