@@ -5,6 +5,7 @@ import sys
 import time
 
 from tests.bench.figures import FIGURES
+from tests.bench.pane_figures import PANE_FIGURES
 from tests.bench.store_figures import STORE_FIGURES
 from tests.bench.window_figures import WINDOW_FIGURES
 
@@ -14,7 +15,7 @@ def main() -> int:
     wanted = sys.argv[1:]
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {platform.machine()}")
     missed = 0
-    for measure in (*FIGURES, *STORE_FIGURES, *WINDOW_FIGURES):
+    for measure in (*FIGURES, *PANE_FIGURES, *STORE_FIGURES, *WINDOW_FIGURES):
         if wanted and measure.__name__ not in wanted:
             continue
         figure = measure()
