@@ -4,21 +4,24 @@ import argparse
 import importlib
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smith_core.config.layers import ConfigOptions
+from smith_core.config.layers import STORED_OVERRIDES, ConfigOptions
 from smith_core.config.patch import merge_overrides, parse_override
 from smith_core.config.report import render_problems
 from smith_core.config.schema import Config, Problem
 from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
 from smith_core.errors import AgentFailure
+from smith_core.frozen import EMPTY_MAPPING
 from smith_core.llm.host_process import HostProcess
 from smith_core.llm.shared_host import SharedHost, find_host
 from smith_core.log import LOGGER, start_logging
 from smith_core.paths import cache_dir, data_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables, secret_variables
+from smith_core.stored_settings import stored_settings
 from smith_tui.first_start import is_first_start
 
 if TYPE_CHECKING:
@@ -45,15 +48,19 @@ class Engine:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.user_file: UserFile = locate_user_file(arguments.config)
+        self._is_temporary: bool = getattr(arguments, "is_temporary", False)
         overrides, problems = _ephemeral(arguments)
-        self.config_service = ConfigService(ConfigOptions(user_file=self.user_file, overrides=overrides))
-        problem_text = render_problems((*problems, *self.config_service.loaded.problems))
+        patch = EMPTY_MAPPING if self._is_temporary else _stored_settings()
+        options = ConfigOptions(user_file=self.user_file, persisted_patch=patch, overrides=overrides)
+        self.config_service = ConfigService(options)
+        # What is wrong with the persisted patch is said when the store is opened.
+        found = [problem for problem in self.config_service.loaded.problems if problem.source != STORED_OVERRIDES]
+        problem_text = render_problems((*problems, *found))
         self.config_message = "\n".join(filter(None, (problem_text, start_logging())))
         self.arguments = arguments
         self.model: str | None = arguments.model
         self._host: HostProcess | SharedHost | None = None
         self._cwd = Path.cwd()
-        self._is_temporary: bool = getattr(arguments, "is_temporary", False)
         self.wish = _wish(arguments)
 
     @property
@@ -154,6 +161,13 @@ def _ephemeral(arguments: argparse.Namespace) -> tuple[dict[str, object], list[P
 
 KEPT_SESSIONS = 20
 """Folders of full tool outputs that are kept from earlier sessions."""
+
+
+def _stored_settings() -> Mapping[str, object]:
+    try:
+        return stored_settings(data_dir())
+    except AgentFailure:
+        return EMPTY_MAPPING
 
 
 def _new_spill_dir() -> Path | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from smith_core.paths import ensure_private_dir
 from smith_core.store.journal.disk import Disk
 from smith_core.store.schema import check_id
+from smith_core.store.version import GLOBAL_JOURNAL
 
 _SUFFIX = ".jrnl"
 _LOCK = ".lock"
@@ -24,7 +25,7 @@ class StoreLayout:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.global_journal = folder / f"global{_SUFFIX}"
+        self.global_journal = folder / GLOBAL_JOURNAL
         self.conversations_folder = folder / "conv"
         self.index_folder = folder / "index"
 

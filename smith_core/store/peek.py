@@ -1,23 +1,49 @@
 """A quick look at the store before anything else is ready: no TinyDB, no lock, no change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.store.codec import InvalidRecordError, decode_document
+from smith_core.store.journal.line import DELETED, Line, parse_header, parse_line
 from smith_core.store.journal.tail import read_entries
-from smith_core.store.layout import StoreLayout
 from smith_core.store.schema import CONFIG, RUNTIME_OVERRIDES
+from smith_core.store.version import GLOBAL_JOURNAL, SCHEMA_VERSION
+
+_RECORD = f" {CONFIG} {RUNTIME_OVERRIDES}\t".encode()
 
 
 def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
     """Return the persisted patch of the configuration, empty when it cannot be read; raises nothing."""
-    patch: Mapping[str, Any] = EMPTY_MAPPING
+    path = folder / GLOBAL_JOURNAL
     try:
-        for entry in read_entries(StoreLayout(folder).global_journal):
-            if entry.table == CONFIG and entry.key == RUNTIME_OVERRIDES:
-                patch = EMPTY_MAPPING if entry.value is None else freeze(decode_document(entry.value))
+        data = path.read_bytes()
+        header = parse_header(data)
+        newest = next(_from_the_end(data), None)
+        if header is None or header.schema != SCHEMA_VERSION or newest is None:
+            return EMPTY_MAPPING
+        # Settings are written by themselves; what is part of more counts only if all of it is there.
+        is_whole_batch = newest.is_first and newest.remaining == 0
+        value = newest.value if is_whole_batch else _last_in_whole_batches(path)
+        return EMPTY_MAPPING if value == DELETED else freeze(decode_document(value))
     except (OSError, InvalidRecordError):
-        pass
-    return patch
+        return EMPTY_MAPPING
+
+
+def _from_the_end(data: bytes) -> Iterator[Line]:
+    at = data.rfind(_RECORD)
+    while at >= 0:
+        end = data.find(b"\n", at) + 1
+        line = parse_line(data[data.rfind(b"\n", 0, at) + 1 : end]) if end else None
+        if line is not None and (line.table, line.key) == (CONFIG, RUNTIME_OVERRIDES):
+            yield line
+        at = data.rfind(_RECORD, 0, at)
+
+
+def _last_in_whole_batches(path: Path) -> bytes:
+    value = DELETED
+    for entry in read_entries(path):
+        if entry.table == CONFIG and entry.key == RUNTIME_OVERRIDES:
+            value = DELETED if entry.value is None else entry.value
+    return value

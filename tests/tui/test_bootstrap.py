@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smith_core.store.persistence import open_disk_persistence
 from smith_tui.bootstrap import KEPT_SESSIONS, open_engine
 
 # A host that waits for the next start would outlive the test.
@@ -76,3 +77,18 @@ def test_a_tour_keeps_nothing_and_a_session_keeps_its_data_where_the_rules_say(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert open_engine(NO_ARGUMENTS).store_folder == tmp_path / "smith"
     assert open_engine(Namespace(**vars(NO_ARGUMENTS), is_temporary=True)).store_folder is None
+
+
+async def test_settings_kept_in_the_store_count_from_the_first_screen_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    store = open_disk_persistence(tmp_path / "smith")
+    await store.write_overrides({"ui": {"motion": "reduced"}, "keys": {"help": "f2"}, "tool_step_budget": -1})
+    await store.aclose()
+    engine = open_engine(NO_ARGUMENTS)
+    assert engine.config.ui.motion == "reduced"
+    assert engine.config.keys["help"] == "f2"
+    assert engine.config_message == "", "the store's own notice says what is wrong with it"
+    temporary = open_engine(Namespace(**vars(NO_ARGUMENTS), is_temporary=True))
+    assert temporary.config.ui.motion == "full"

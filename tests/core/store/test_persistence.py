@@ -13,6 +13,7 @@ import pytest
 from smith_core.errors import AgentError, AgentFailure, failure
 from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult, Usage
 from smith_core.store.interface import ConversationHeld, Persistence
+from smith_core.store.journal.line import encode_batch
 from smith_core.store.journal.tail import read_entries
 from smith_core.store.layout import StoreLayout
 from smith_core.store.memory import MemoryPersistence
@@ -302,6 +303,26 @@ async def test_b14_both_may_change_settings_and_notes(store: DiskPersistence, fo
     assert len(await second.list_project_notes("project")) == 20
     await second.aclose()
     assert len(read_stored_overrides(folder)) == 20
+
+
+async def test_a_quick_look_at_the_settings_believes_whole_batches_only(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert read_stored_overrides(tmp_path) == {}
+    await store.write_overrides({"a": 1})
+    await store.put_project_note("project", "n", "config runtime_overrides\t")
+    assert read_stored_overrides(tmp_path) == {"a": 1}
+    await store.aclose()
+    journal = StoreLayout(tmp_path).global_journal
+    whole = journal.read_bytes()
+    lines = encode_batch(90, [("config", "runtime_overrides", b'{"a":2}'), ("config", "other", b"1")])
+    journal.write_bytes(whole + lines[0])
+    assert read_stored_overrides(tmp_path) == {"a": 1}
+    journal.write_bytes(whole + b"".join(lines))
+    assert read_stored_overrides(tmp_path) == {"a": 2}
+    journal.write_bytes(whole + b"".join(encode_batch(90, [("config", "runtime_overrides", b"null")])))
+    assert read_stored_overrides(tmp_path) == {}
+    journal.write_bytes(whole[:-20] + b"\0" * 50)
+    assert read_stored_overrides(tmp_path) == {"a": 1}
 
 
 async def test_a_change_that_raises_leaves_the_settings(either: Persistence) -> None:
