@@ -21,6 +21,7 @@ from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
+from smith_tui.output.app import OutputApp
 from smith_tui.palette import SlashCommands
 from smith_tui.paste_parser import use_paste_parser
 from smith_tui.sanitize import literal
@@ -31,6 +32,7 @@ from smith_tui.theme import THEMES, textual_theme
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_tui.early_terminal import EarlyTerminal
     from smith_tui.inspect.host import InspectionHost
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
@@ -39,7 +41,7 @@ QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
 
 
-class SmithApp(App[None], inherit_bindings=False):
+class SmithApp(OutputApp, inherit_bindings=False):
     """Agent Smith in the terminal; of the toolkit's own keys it has none, for one of them quits at once."""
 
     TITLE = "Agent Smith"
@@ -50,8 +52,8 @@ class SmithApp(App[None], inherit_bindings=False):
     COMMAND_PALETTE_BINDING = "f24"
     """The palette has its key from our own table; this one only takes the toolkit's away."""
 
-    def __init__(self, start: AppStart) -> None:
-        super().__init__()
+    def __init__(self, start: AppStart, early_terminal: "EarlyTerminal | None" = None) -> None:
+        super().__init__(start.config.ui.output, early_terminal)
         self.start = start
         self.actions, problems = resolve_keys(start.config.keys)
         self._last_cancel = 0.0
@@ -209,6 +211,10 @@ class SmithApp(App[None], inherit_bindings=False):
         if self.screen is self.chat:
             self.chat.desk.open_child()
 
+    def action_redraw(self) -> None:
+        """Draw the whole screen again."""
+        self.redraw()
+
     def action_help(self) -> None:
         """Show all keys and commands."""
         from smith_tui.screens.help import HelpScreen
@@ -275,8 +281,8 @@ class SmithApp(App[None], inherit_bindings=False):
             self.chat.submit(f"/{command.name}")
 
 
-def run_app(engine: Engine, welcome: str = "") -> int:
-    """Run the app until it ends; return the exit status. welcome: as in AppStart."""
+def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = None) -> int:
+    """Run the app until it ends; return the exit status. welcome: as in AppStart. early: as in run_full_screen."""
     use_paste_parser()
     start = AppStart(
         config=engine.config,
@@ -290,8 +296,10 @@ def run_app(engine: Engine, welcome: str = "") -> int:
         hide_keys=engine.hide_keys,
         import_engine=engine.import_engine,
     )
-    app = SmithApp(start)
+    app = SmithApp(start, early)
     app.run()
+    if early is not None:
+        early.close()
     _kill_running()
     if app.unsaved:
         print(literal(app.unsaved), file=sys.stderr)

@@ -1,178 +1,22 @@
-"""The command line: arguments, and which part of the program they start."""
+"""The way in: the terminal is made ready, and only then is anything imported that takes time."""
 
-import argparse
-import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from smith_tui.exit_status import EXIT_ERROR
-from smith_tui.full_screen import run_full_screen
-
-_EPILOG = """\
-first steps:
-  export LLM_API_KEY=...                                the key, if your endpoint needs one
-  smith-tui --set llm_config.api_url=https://HOST/v1    any OpenAI-compatible endpoint
-  smith-tui --model openrouter/qwen/qwen3-coder         or a provider that the model id names
-  smith-tui run "make the tests pass" --json            one task, without the screen
-  smith-tui setup                                       choose endpoint and model, step by step
-  smith-tui tour                                        a scripted demo, without any model
-  smith-tui doctor                                      what works on this machine
-
-settings live in ~/.config/smith/config.json, for instance
-  {"default_model": "qwen3-coder", "llm_config": {"api_url": "http://127.0.0.1:8080/v1"}}
-
-exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled
-"""
+from smith_tui.early_terminal import open_early_terminal
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status."""
-    _end_quietly_on_interrupt()
-    parser = _parser()
-    arguments = parser.parse_args(sys.argv[1:] if argv is None else argv)
-    if arguments.command is not None and (arguments.new or arguments.resume is not None):
-        parser.error(f"--new and --resume are for the app; smith-tui {arguments.command} takes neither")
-    if not _has_working_folder():
-        print(
-            "the folder that you are in cannot be found any more; cd to another one, and start again", file=sys.stderr
-        )
-        return EXIT_ERROR
-    if arguments.command == "run":
-        from smith_tui.headless import run_task
-
-        return run_task(arguments)
-    if arguments.command == "doctor":
-        from smith_tui.doctor import run_doctor
-
-        return run_doctor(arguments)
-    if arguments.command == "model":
-        from smith_tui.model_command import run_model
-
-        return run_model(arguments)
-    if arguments.command == "store":
-        from smith_tui.store_command import run_store
-
-        return run_store(arguments)
-    if arguments.command == "host":
-        from smith_tui.host_command import run_host
-
-        return run_host(arguments)
-    if arguments.command == "tour":
-        from smith_tui.tour_command import run_tour
-
-        return run_tour(arguments)
-    return run_full_screen(arguments)
-
-
-def _end_quietly_on_interrupt() -> None:
-    # Ctrl+C before anything runs would end in a traceback; what runs later takes the signal for itself.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _has_working_folder() -> bool:
+    arguments = sys.argv[1:] if argv is None else argv
+    early = open_early_terminal(arguments)
     try:
-        Path.cwd()
-    except OSError:
-        return False
-    return True
+        from smith_tui.command_line import run_command_line
 
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("smith-tui")
-
-
-class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(f"smith-tui {_version()}")
-        parser.exit()
-
-
-def _parser() -> argparse.ArgumentParser:
-    from smith_tui.host_command import add_host_parser
-    from smith_tui.model_command import add_model_parser
-    from smith_tui.store_command import add_store_parser
-
-    common = argparse.ArgumentParser(add_help=False)
-    group = common.add_argument_group("settings for this start")
-    group.add_argument(
-        "--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates"
-    )
-    group.add_argument("--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-4")
-    group.add_argument("--config", metavar="FILE", help="another configuration file")
-    group.add_argument(
-        "--set", metavar="PATH=VALUE", action="append", default=[], dest="overrides", help="one setting; repeatable"
-    )
-    parser = argparse.ArgumentParser(
-        prog="smith-tui",
-        description="Agent Smith: a coding agent for people who live in the terminal.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
-    )
-    _add_beginnings(parser)
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
-    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,host,doctor}")
-    run = commands.add_parser(
-        "run",
-        help="do one task without the full screen",
-        description="Do one task in the current folder: answer on standard output, progress on standard error.",
-        epilog="exit status: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled",
-        parents=[_suppressed(common)],
-    )
-    run.add_argument("task", help='what to do; "-" reads it from standard input')
-    run.add_argument("--json", action="store_true", help="events as JSON lines on standard output")
-    commands.add_parser(
-        "setup",
-        help="choose endpoint and model, step by step",
-        description="Open the app with the screen that chooses endpoint and model and keeps them in the settings.",
-        parents=[_suppressed(common)],
-    )
-    tour = commands.add_parser(
-        "tour",
-        help="a scripted demo, without any model",
-        description="A scripted demo, no language model: real tools on a sample project, step by step.",
-        parents=[_suppressed(common)],
-    )
-    tour.add_argument("--plain", action="store_true", help="print all steps instead of opening the screen")
-    add_model_parser(commands)
-    add_store_parser(commands)
-    add_host_parser(commands)
-    commands.add_parser(
-        "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
-    )
-    return parser
-
-
-def _add_beginnings(parser: argparse.ArgumentParser) -> None:
-    beginning = parser.add_mutually_exclusive_group()
-    beginning.add_argument("--new", action="store_true", help="begin a new conversation instead of the last one")
-    beginning.add_argument(
-        "--resume",
-        metavar="ID",
-        nargs="?",
-        const="",
-        help="go on with that conversation, named by its id or title; without ID, choose one",
-    )
-
-
-def _suppressed(common: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Copy the common options without defaults, or a subcommand would reset what stood before its name."""
-    copy = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    for action in common._actions:
-        if action.dest == "overrides":
-            # A list of its own: argparse would put the subcommand's list in the place of the one before it.
-            copy.add_argument("--set", metavar=action.metavar, action="append", dest="more_overrides", help=action.help)
-        elif action.choices is not None:
-            copy.add_argument(*action.option_strings, choices=action.choices, help=action.help)
-        else:
-            copy.add_argument(*action.option_strings, metavar=action.metavar, help=action.help)
-    return copy
+        return run_command_line(arguments, early)
+    finally:
+        if early is not None:
+            early.close()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,12 @@ import argparse
 import gc
 import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from smith_tui.exit_status import EXIT_ERROR, EXIT_USAGE
+
+if TYPE_CHECKING:
+    from smith_tui.early_terminal import EarlyTerminal
 
 
 def has_terminal() -> bool:
@@ -14,8 +17,11 @@ def has_terminal() -> bool:
     return _is_terminal(sys.stdin) and _is_terminal(sys.stdout) and sys.stderr is not None
 
 
-def run_full_screen(arguments: argparse.Namespace, welcome: str = "") -> int:
-    """Run the app and return its exit status; welcome: what its screen begins with, in place of the usual words."""
+def run_full_screen(arguments: argparse.Namespace, welcome: str = "", early: "EarlyTerminal | None" = None) -> int:
+    """Run the app and return its exit status.
+
+    welcome: what its screen begins with, in place of the usual words. early: the terminal, if it is ready already.
+    """
     if not has_terminal():
         print(
             'smith-tui needs a terminal; without one, use: smith-tui run "task"   (smith-tui --help tells more)',
@@ -35,11 +41,13 @@ def run_full_screen(arguments: argparse.Namespace, welcome: str = "") -> int:
         # The model host takes seconds of CPU to get ready, so it starts before the toolkit is imported.
         engine.start_host()
     except AgentFailure as caught:
+        if early is not None:
+            early.close()
         print(caught.error.message, file=sys.stderr)
         return EXIT_ERROR
     from smith_tui.app import run_app
 
-    return run_app(engine, welcome)
+    return run_app(engine, welcome, early)
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

@@ -95,15 +95,19 @@ def test_b15_quitting_while_a_command_runs_keeps_the_turn(place: Place) -> None:
 
 
 def test_b14_a_second_app_says_who_has_the_conversation(place: Place) -> None:
-    with ServerThread(["one", "two", "three"], strict=True) as server, place.start(server.url) as first:
+    with (
+        ServerThread(["answer one", "answer two", "answer three"], strict=True) as server,
+        place.start(server.url) as first,
+    ):
         first.wait_for("Smith")
-        say(first, "prompt one", "one")
+        say(first, "prompt one", "answer one")
         with place.start(server.url) as second:
             screen = second.wait_for("/follow shows it read-only")
             assert f"process {first.process.pid}" in screen
-            say(second, "prompt two", "two")
-        say(first, "prompt three", "three")
-        assert sent(server) == [("user", "prompt one"), ("assistant", "one"), ("user", "prompt three")]
+            say(second, "prompt two", "answer two")
+        say(first, "prompt three", "answer three")
+        expected = [("user", "prompt one"), ("assistant", "answer one"), ("user", "prompt three")]
+        assert sent(server) == expected
 
 
 def test_run_saves_and_the_store_command_looks_at_it(place: Place) -> None:

@@ -1,0 +1,70 @@
+"""The terminal driver: takes a terminal over that was made ready early, and gives it back as it was at first."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.drivers import linux_driver
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from smith_tui.early_terminal import EarlyTerminal
+
+_TO_ALTERNATE_SCREEN = "\x1b[?1049h"
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, for an app with an `early_terminal`.
+
+    is_active: whether the terminal is ours now; it is not while the app is suspended.
+    at_stop: asked for what is to be written before the screen is left, such as the removal of pictures.
+    """
+
+    def __init__(self, app: Any, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._early: EarlyTerminal | None = getattr(app, "early_terminal", None)
+        self._keeps_picture = False
+        self.is_active = False
+        self.at_stop: list[Callable[[], str]] = []
+
+    @property
+    def writer(self) -> object:
+        """The thread that writes; another one behind each suspension."""
+        return self._writer_thread
+
+    def write(self, data: str) -> None:
+        """Write; the alternate screen is not entered twice, for some terminals would clear it."""
+        if self._keeps_picture and data == _TO_ALTERNATE_SCREEN:
+            self._keeps_picture = False
+            return
+        super().write(data)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal over."""
+        self._keeps_picture = self._early is not None and self._early.hand_over()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self.is_active = self._writer_thread is not None
+        if self._early is not None and self.attrs_before is not None:
+            self.attrs_before = self._early.attributes
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back."""
+        for last_words in self.at_stop:
+            self.write(last_words())
+        super().stop_application_mode()
+        self.is_active = False
+
+    def _sigcont_application(self, *_: object) -> None:
+        if not self._auto_restart:
+            return
+        if self.is_active:
+            # Stopped by a signal that cannot be caught: the shell has had the terminal in between.
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        self.resume_application_mode()
+
+
+def use_frame_writer() -> None:
+    """Let every driver that starts from now on write through a FrameWriter."""
+    from smith_tui.output.writer import FrameWriter
+
+    linux_driver.WriterThread = FrameWriter  # type: ignore[attr-defined,assignment]

@@ -1,0 +1,141 @@
+"""From cells to bytes: moves, looks and characters, as few as it takes, at the right place in every terminal."""
+
+import re
+from collections.abc import Sequence
+
+from smith_tui.output.pens import PLAIN, Pen, switch
+from smith_tui.output.rows import Cell, is_certain
+
+_MIN_ERASED = 10
+"""Blanks from which on erasing takes fewer bytes than writing them: two sequences of at most 5."""
+_BLANKS = re.compile(f"( {{{_MIN_ERASED},}})")
+_WORTH_A_MOVE = 5
+"""Equal cells between two differing ones that are written again rather than jumped over: a jump takes 4 to 6 bytes."""
+
+
+class Encoder:
+    """Collects what is written for one frame and knows where that leaves the terminal's cursor and look.
+
+    has_color_erase: whether the terminal erases in the background of the moment (terminfo's `bce`).
+    """
+
+    def __init__(self, width: int, *, has_color_erase: bool) -> None:
+        self._width = width
+        self._has_color_erase = has_color_erase
+        self._pieces: list[str] = []
+        self._pen = PLAIN
+        self._place: tuple[int, int] | None = None
+
+    def finish(self, cursor: tuple[int, int]) -> str:
+        """Return all sequences, ending with the plain look and the cursor at (column, row), both from 0."""
+        self._use(PLAIN)
+        self._go(*cursor)
+        return "".join(self._pieces)
+
+    def row(self, y: int, before: Sequence[Cell] | None, after: Sequence[Cell]) -> None:
+        """Write where a row differs from what the terminal shows; None: nobody knows what it shows."""
+        for start, end in [(0, len(after))] if before is None else changed_spans(before, after):
+            self._span(y, start, end, after)
+
+    def scroll(self, top: int, bottom: int, rows: int) -> None:
+        """Move the rows `top` to `bottom` up by so many rows, or down when negative, within a scroll region."""
+        self._use(PLAIN)
+        edge, step = (bottom, "\x1bD") if rows > 0 else (top, "\x1bM")
+        self._pieces.append(f"\x1b[{top + 1};{bottom + 1}r\x1b[{edge + 1};1H{step * abs(rows)}\x1b[r")
+        self._place = None
+
+    def _span(self, y: int, start: int, end: int, cells: Sequence[Cell]) -> None:
+        index = start
+        while index < end:
+            text, pen = cells[index]
+            stop = index + 1
+            if text.isascii():
+                while stop < end and cells[stop][1] is pen and cells[stop][0] and cells[stop][0].isascii():
+                    stop += 1
+                self._plain_text(y, index, "".join([text for text, _ in cells[index:stop]]), pen)
+            else:
+                stop = _whole(cells, stop)
+                self._character(y, index, stop, text, pen)
+            index = stop
+
+    def _plain_text(self, y: int, x: int, text: str, pen: Pen) -> None:
+        for piece in _BLANKS.split(text) if self._has_color_erase and pen.is_bare else (text,):
+            if not piece:
+                continue
+            self._go(x, y)
+            self._use(pen)
+            if len(piece) >= _MIN_ERASED and piece.isspace() and self._has_color_erase and pen.is_bare:
+                self._pieces.append(f"\x1b[{len(piece)}X")
+                x += len(piece)
+            else:
+                self._pieces.append(piece)
+                x += len(piece)
+                self._moved(x, y)
+
+    def _character(self, y: int, x: int, end: int, text: str, pen: Pen) -> None:
+        self._go(x, y)
+        self._use(pen)
+        if is_certain(text, end - x):
+            self._pieces.append(text)
+            self._moved(end, y)
+            return
+        # The terminal may take it for narrower or wider: blank its cells first, and say where the next one stands.
+        self._pieces.append(f"{' ' * (end - x)}\x1b[{x + 1}G{text}")
+        self._place = None
+
+    def _moved(self, x: int, y: int) -> None:
+        # Behind the last column terminals differ: some wait there to wrap.
+        self._place = (x, y) if x < self._width else None
+
+    def _use(self, pen: Pen) -> None:
+        if pen is not self._pen:
+            self._pieces.append(switch(self._pen, pen))
+            self._pen = pen
+
+    def _go(self, x: int, y: int) -> None:
+        if self._place == (x, y):
+            return
+        if self._place is not None and self._place[1] == y and self._place[0] < x:
+            self._pieces.append(f"\x1b[{x - self._place[0]}C")
+        else:
+            self._pieces.append(f"\x1b[{y + 1};{x + 1}H")
+        self._place = (x, y)
+
+
+def changed_spans(before: Sequence[Cell], after: Sequence[Cell]) -> list[tuple[int, int]]:
+    """Return where two rows of the same width differ, as (start, end), never within a wide character.
+
+    Behind a character of doubtful width the next one is written again, for the terminal may have drawn over it.
+    """
+    spans: list[list[int]] = []
+    width = len(after)
+    for index, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old is new or old == new:
+            continue
+        end = index + 1
+        if new[0] and not new[0].isascii():
+            end = _end_of_doubt(after, index, width)
+        if spans and index - spans[-1][1] < _WORTH_A_MOVE:
+            spans[-1][1] = max(end, spans[-1][1])
+        else:
+            spans.append([index, end])
+    return [(_begin(after, start), _whole(after, end)) for start, end in spans]
+
+
+def _end_of_doubt(cells: Sequence[Cell], index: int, width: int) -> int:
+    end = _whole(cells, index + 1)
+    while not is_certain(cells[index][0], end - index) and end < width:
+        index, end = end, _whole(cells, end + 1)
+    return end
+
+
+def _whole(cells: Sequence[Cell], end: int) -> int:
+    while end < len(cells) and not cells[end][0]:
+        end += 1
+    return end
+
+
+def _begin(cells: Sequence[Cell], start: int) -> int:
+    while start > 0 and not cells[start][0]:
+        start -= 1
+    return start
