@@ -199,12 +199,14 @@ class ChildPanes(Widget):
                 self._go_to(self._panes[(self._panes.index(pane) + step) % len(self._panes)])
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Open the strip that is pressed, to stay open; the focus has gone there already."""
-        pane = next((pane for pane in self._panes if pane.title.is_strip and event.widget is pane.title), None)
-        if pane is not None:
+        """Go to the pane whose title is pressed; a strip opens, to stay open."""
+        pane = next((pane for pane in self._panes if event.widget is pane.title), None)
+        if pane is None:
+            return
+        if pane.title.is_strip:
             pane.wish = "open"
-            self._go_to(pane)
             self._retile()
+        self._go_to(pane)
 
     # Inside
 

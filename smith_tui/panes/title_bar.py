@@ -14,8 +14,8 @@ _NARROW = 16
 """Cells; narrower frames have shorter corners."""
 
 
-class PaneTitle(Widget, can_focus=True):
-    """One row of exactly the width of the pane; `is_strip` says that there is no frame below it."""
+class PaneTitle(Widget):
+    """One row of exactly the width of the pane; as a strip, without a frame below it, it takes the focus."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -44,6 +44,7 @@ class PaneTitle(Widget, can_focus=True):
         self.is_strip = self.is_strip if is_strip is None else is_strip
         self.is_current = self.is_current if is_current is None else is_current
         if (self.is_strip, self.is_current) != before:
+            self.can_focus = self.is_strip
             self.refresh()
 
     def render_line(self, y: int) -> Strip:

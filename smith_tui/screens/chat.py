@@ -317,7 +317,7 @@ class ChatScreen(Screen[None]):
         self.desk.open_child(message.link)
 
     def _show_keys(self) -> None:
-        scopes: dict[type, Scope] = {ToolOutputPane: "tool_output", FindBar: "find"}
+        scopes: dict[type, Scope] = {Prompt: "prompt", ToolOutputPane: "tool_output", FindBar: "find"}
         scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
         self.query_one(KeyHints).show_keys_for((scope, *self.desk.scopes))
 
@@ -336,7 +336,7 @@ class ChatScreen(Screen[None]):
 
     def on_paste(self, event: events.Paste) -> None:
         """Give the prompt what was pasted while something else had the focus."""
-        if self.focused is not self.prompt:
+        if self.focused not in (self.prompt, self.find_bar):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_paste(event)

@@ -189,6 +189,22 @@ async def test_a_finished_pane_opens_by_its_key_and_closes_when_the_keys_leave(t
         assert opened(area) == [1]
 
 
+async def test_a_click_on_a_pane_gives_it_the_keys(tmp_path: Path) -> None:
+    app = app_in(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        area = await play(pilot, children.turn(2))
+        await pilot.click(area.panes[1].transcript, offset=(3, 5))
+        assert app.focused is area.panes[1].transcript
+        await pilot.click(area.panes[0].title, offset=(3, 0))
+        assert app.focused is area.panes[0].transcript
+        assert "cancel child" in rows(app)[-1]
+        await pilot.press("alt+z", "a")
+        assert "cancel child" not in rows(app)[-1]
+        assert app.chat.has_class("zoomed")
+        await pilot.press("alt+z")
+        assert not app.chat.has_class("zoomed")
+
+
 async def test_one_child_is_cancelled_alone(tmp_path: Path) -> None:
     app = app_in(tmp_path)
     wanted: list[str] = []
