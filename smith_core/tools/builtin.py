@@ -9,6 +9,8 @@ from smith_core.tools.notes import NOTE, RECALL, RECORD
 from smith_core.tools.read import READ
 from smith_core.tools.report import REPORT
 from smith_core.tools.shell import BASH
+from smith_core.tools.web.fetch import WEB_FETCH
+from smith_core.tools.web.search import WEB_SEARCH
 from smith_core.tools.write import WRITE
 
 BUILTIN_TOOLS: tuple[ToolSpec, ...] = (
@@ -21,6 +23,8 @@ BUILTIN_TOOLS: tuple[ToolSpec, ...] = (
     RECALL,
     NOTE,
     GIT,
+    WEB_SEARCH,
+    WEB_FETCH,
     DISPATCH,
     REPORT,
 )

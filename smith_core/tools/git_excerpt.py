@@ -1,7 +1,8 @@
 """Shortens a diff that is too long so that every file of it is still there, each with its fair share."""
 
 import re
-from collections.abc import Sequence
+
+from smith_core.tools.shares import fair_shares
 
 _PART = re.compile(r"^(?=diff --(?:git|cc|combined) |commit [0-9a-f]{7,64}\b)", re.MULTILINE)
 _SMALLEST_SHARE = 160
@@ -17,17 +18,6 @@ def excerpt_diff(text: str, limit: int) -> str | None:
         return None
     shares = fair_shares([len(part) for part in parts], limit)
     return "".join(_cut(part, share) for part, share in zip(parts, shares, strict=True))
-
-
-def fair_shares(sizes: Sequence[int], limit: int) -> list[int]:
-    """Return how much each of several things gets of `limit`: what is small stays whole, the rest gets equal shares."""
-    shares = [0] * len(sizes)
-    left, waiting = limit, len(sizes)
-    for index in sorted(range(len(sizes)), key=sizes.__getitem__):
-        shares[index] = min(sizes[index], left // waiting)
-        left -= shares[index]
-        waiting -= 1
-    return shares
 
 
 def _cut(part: str, share: int) -> str:

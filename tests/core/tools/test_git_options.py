@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smith_core.tools.git_excerpt import excerpt_diff, fair_shares
+from smith_core.tools.git_excerpt import excerpt_diff
 from smith_core.tools.git_options import OPTIONS, GitCall, check_arguments
 from smith_core.tools.git_safety import git_argv, named_programs
+from smith_core.tools.shares import fair_shares
 
 
 @pytest.mark.parametrize(
