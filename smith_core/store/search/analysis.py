@@ -9,6 +9,8 @@ from smith_core.text import clean_text
 
 MAX_IDENTIFIER = 64
 """Longer runs of letters and digits are data (hashes, base64), not names; they are not taken apart."""
+LONGEST_GRAM = 3
+"""Characters of the longest pieces of scripts without spaces: pairs alone find 東京都 in 京都東京."""
 MAX_PIECES = 12
 """A run that falls into more pieces than this is data too, such as a commit hash."""
 
@@ -83,13 +85,13 @@ def identifier_pieces(run: str) -> tuple[str, ...]:
     return tuple(run[start:end] for start, end in pairwise(cuts))
 
 
-def grams(run: str) -> tuple[str, ...]:
-    """Return the overlapping pairs of characters of a run without spaces, or its only character."""
-    return tuple(run[index : index + 2] for index in range(len(run) - 1)) or ((run,) if run else ())
+def grams(run: str, size: int) -> tuple[str, ...]:
+    """Return the overlapping pieces of so many characters of a run without spaces, or all of a shorter one."""
+    return tuple(run[index : index + size] for index in range(len(run) - size + 1)) or ((run,) if run else ())
 
 
 def indexed_parts(text: str) -> set[str]:
-    """Return what a text can be found by besides its words: sub-words as written, and single characters and pairs."""
+    """Return what a text can be found by besides its words: sub-words as written, and one to three characters."""
     parts: set[str] = set()
     for run in set(_RUN.findall(text)):
         pieces = identifier_pieces(run)
@@ -99,15 +101,19 @@ def indexed_parts(text: str) -> set[str]:
         return parts
     for run in set(_UNSPACED_RUN.findall(text)):
         parts.update(run)
-        parts.update(grams(run))
+        parts.update(grams(run, 2))
+        parts.update(grams(run, LONGEST_GRAM))
     for run in set(_RUN_BESIDE_UNSPACED.findall(text)):
         parts.update(identifier_pieces(run))
     return parts
 
 
 def query_pieces(text: str) -> tuple[str, ...]:
-    """Return what a text must contain at least to hold `text`: its sub-words and, of scripts without spaces, pairs."""
+    """Return what a text must contain at least to hold `text`: its sub-words and, of scripts without spaces, triples.
+
+    A word of up to three characters is found exactly; the triples of a longer one may stand apart in a text.
+    """
     pieces: list[str] = []
     for run in re.findall(rf"{_RUN.pattern}|{_UNSPACED_RUN.pattern}", text):
-        pieces.extend(grams(run) if is_unspaced(run) else identifier_pieces(run))
+        pieces.extend(grams(run, LONGEST_GRAM) if is_unspaced(run) else identifier_pieces(run))
     return tuple(dict.fromkeys(pieces))

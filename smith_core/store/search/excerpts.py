@@ -1,6 +1,6 @@
 """Finds what a query hit in a text and cuts the passage around it, in characters of what is shown.
 
-tantivy's own snippets know neither sub-words nor pairs of characters, and count bytes.
+tantivy's own snippets know neither sub-words nor parts of words without spaces, and count bytes.
 """
 
 import re
@@ -90,12 +90,12 @@ def _needles_of_term(term: Term) -> Iterator[Needle]:
     phrase = _BETWEEN_WORDS.join(re.escape(word) for word in words)
     yield Needle(re.compile(phrase), is_open=term.is_prefix)
     pieces = query_pieces(term.text)[:MAX_WORDS_OF_TERM]
-    pairs = [piece for piece in pieces if is_unspaced(piece)]
-    if pairs:
-        # A look-ahead, because pairs overlap.
-        either = "|".join(re.escape(FoldedText(pair).text) for pair in pairs)
+    grams = [piece for piece in pieces if is_unspaced(piece)]
+    if grams:
+        # A look-ahead, because they overlap.
+        either = "|".join(re.escape(FoldedText(gram).text) for gram in grams)
         yield Needle(re.compile(f"(?=({either}))"), is_inside_words=True)
-    if len(pieces) > 1 and (pairs or not term.is_phrase):
+    if len(pieces) > 1 and (grams or not term.is_phrase):
         for piece in pieces:
             if not is_unspaced(piece):
                 yield from (Needle(re.compile(re.escape(word))) for word in term_words(piece))

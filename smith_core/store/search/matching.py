@@ -64,9 +64,9 @@ def _choices(term: Term) -> "list[tantivy.Query]":
     if len(words) == 1:
         choices.append(_term_query("text", words[0]))
         if len(pieces) == 1:
-            choices.append(_term_query("parts", words[0]))
+            choices.append(_term_query("pieces", words[0]))
         if term.is_prefix and len(words[0]) >= _MIN_PREFIX:
-            choices += [Query.phrase_prefix_query(schema, field, positions) for field in ("text", "parts")]
+            choices += [Query.phrase_prefix_query(schema, field, positions) for field in ("text", "pieces")]
     elif words and term.is_prefix:
         choices.append(Query.phrase_prefix_query(schema, "text", positions))
     elif words:
@@ -87,7 +87,7 @@ def _all_pieces(pieces: Iterable[str]) -> "tantivy.Query":
     from tantivy import Occur, Query
 
     folded = [word for piece in pieces for word in term_words(piece)]
-    clauses = [(Occur.Must, _any_of([_term_query("text", word), _term_query("parts", word)])) for word in folded]
+    clauses = [(Occur.Must, _any_of([_term_query("text", word), _term_query("pieces", word)])) for word in folded]
     return Query.boost_query(Query.boolean_query(clauses), _PIECES_BOOST) if clauses else Query.empty_query()
 
 

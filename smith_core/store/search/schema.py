@@ -19,7 +19,7 @@ WATERMARK = "watermark"
 
 _MAX_WORD_BYTES = 250
 _MAX_RAW_CHARACTERS = 1_000
-_WORDS, _PARTS = "words", "parts"
+_WORDS, _PIECES = "words", "pieces"
 
 
 class Watermark(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Watermark(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def search_schema() -> "tantivy.Schema":
-    """Return the fields: raw ones that filter, `newest` and `time` that sort, `text` and `parts` that are searched."""
+    """Return the fields: raw ones that filter, `newest` and `time` that sort, `text` and `pieces` that are searched."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()
@@ -50,7 +50,7 @@ def search_schema() -> "tantivy.Schema":
     builder.add_unsigned_field("time", stored=True, indexed=True, fast=True)
     builder.add_unsigned_field("newest", fast=True)
     builder.add_text_field("text", stored=True, tokenizer_name=_WORDS, index_option="position")
-    builder.add_text_field("parts", tokenizer_name=_PARTS, index_option="freq")
+    builder.add_text_field("pieces", tokenizer_name=_PIECES, index_option="freq")
     builder.add_bytes_field("watermark", stored=True)
     return builder.build()
 
@@ -70,7 +70,7 @@ def register_analyzers(index: "tantivy.Index") -> None:
 
     parts = TextAnalyzerBuilder(Tokenizer.whitespace()).filter(Filter.lowercase()).filter(Filter.ascii_fold()).build()
     index.register_tokenizer(_WORDS, word_analyzer())
-    index.register_tokenizer(_PARTS, parts)
+    index.register_tokenizer(_PIECES, parts)
 
 
 def raw_term(value: str) -> str:
@@ -104,7 +104,7 @@ def to_document(identity: str, journal: str, document: SearchDocument, newest: i
         "time": document.time,
         "newest": newest,
         "text": document.text,
-        "parts": " ".join(sorted(indexed_parts(document.text))),
+        "pieces": " ".join(sorted(indexed_parts(document.text))),
     }
     return tantivy.Document.from_dict(fields, search_schema())
 

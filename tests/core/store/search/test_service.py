@@ -70,6 +70,38 @@ async def test_everything_said_is_found(service: SearchService, journals: Memory
     assert [result.excerpt[start:end] for start, end in result.highlights] == ["baz"]
 
 
+async def test_words_without_spaces_are_found_by_one_two_and_three_characters(
+    service: SearchService, journals: MemoryJournals
+) -> None:
+    texts = ["東京都の検索エンジン", "京都東京", "本語と日本", "日本語の文章", "上下文窗口", "한국어 검색"]
+    texts += ["a 漢 b", "parse漢字", "本語文と日本語"]
+    for number, text in enumerate(texts, 1):
+        journals.say("c1", number, text)
+    await caught_up(service)
+    for query, expected in {
+        "京": [1, 2],
+        "漢": [7, 8],
+        "語": [3, 4, 9],
+        "어": [6],
+        "東京": [1, 2],
+        "都東": [2],
+        "エン": [1],
+        "東京都": [1],
+        "日本語": [4, 9],
+        "日本語文": [9],
+        "上下文": [5],
+        "下文窗口": [5],
+        "한국어": [6],
+        "文上下": [],
+        "漢字": [8],
+        "parse漢字": [8],
+        "東京 -検索": [2],
+        "-京 文": [4, 5, 9],
+    }.items():
+        # The triples of a longer word may stand apart from each other, as 本語文 and 日本語 do in the last text.
+        assert sorted(sequences(await find(service, query))) == expected, query
+
+
 async def test_edits_deletions_and_lost_conversations_are_followed(
     service: SearchService, journals: MemoryJournals
 ) -> None:
