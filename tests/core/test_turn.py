@@ -230,8 +230,10 @@ async def test_b18_a_prompt_that_cannot_fit_is_refused_without_a_request(tmp_pat
     assert result.error.code == "context_too_long"
     assert "file" in result.error.message
     assert client.requests == []
-    assert (await run_turn(runtime, "a small one")).text == "hi"
+    events: list[AnyEvent] = []
+    assert (await run_turn(runtime, "a small one", events)).text == "hi"
     assert client.requests[0].messages[-1].content == "a small one"
+    assert any("not sent" in event.text for event in events if isinstance(event, Notice))
 
 
 async def test_an_answer_cut_at_the_output_limit_is_said_to_be(tmp_path: Path) -> None:
