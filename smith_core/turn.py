@@ -109,6 +109,9 @@ class _TurnLoop:
 
     async def run(self) -> TurnOutput:
         self._add(prompt_message(clean_text(self.setup.text), clean_text(self.setup.attached), time.time()))
+        before = (*self.setup.history[-1:], *self.messages)
+        if len(without_stranded(before, self.limits)) < len(before):
+            self._notice("the message before this one got no answer and is too long to go along; it is not sent")
         while True:
             if self.setup.token.is_cancelled:
                 return self._finish("cancelled", CANCELLED)

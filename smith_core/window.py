@@ -84,7 +84,7 @@ def fit(messages: Sequence[Message], limits: WindowLimits) -> FittedWindow:
         end = -1 if prompt is None else prompt
         turn, is_whole = fitting.newest(end + 1, len(messages), "round")
         if not turn and not is_whole:
-            turn = fitting.newest_round_cut(end + 1)
+            turn = fitting.newest_round_cut(end + 1, len(messages))
             fits = bool(turn)
         if is_whole and end > 0:
             earlier = fitting.earlier_turns(end)
@@ -191,10 +191,12 @@ class _Fitting:
         self.elided += kept_elided
         return kept[:kept_count][::-1], is_whole
 
-    def newest_round_cut(self, start: int) -> list[Message]:
-        """Take the newest round in a form that fits; an empty list when there is none."""
-        begin = next(i for i in range(len(self.messages) - 1, -1, -1) if i == start or self.messages[i].role != "tool")
-        rounds = [message for index, message in enumerate(self.messages[begin:], begin) if index != self._system]
+    def newest_round_cut(self, start: int, stop: int) -> list[Message]:
+        """Take the newest round between two positions in a form that fits; an empty list when there is none."""
+        begin = next(
+            index for index in range(stop - 1, -1, -1) if index == start or self.messages[index].role != "tool"
+        )
+        rounds = [self.messages[index] for index in range(begin, stop) if index != self._system]
         if begin < self._verbatim_from:
             rounds = [self._elide(message) if message.role == "tool" else message for message in rounds]
         cut = cut_to_size(rounds, self.room, self._size)
@@ -213,6 +215,9 @@ class _Fitting:
         size = sum(map(self._size, prompt))
         self.room -= size
         rounds, _ = self.newest(begin + 1, stop, "round")
+        if not rounds and self.messages[stop - 1].role == "tool":
+            # The person spoke in the middle of a turn: this is what the model has just done.
+            rounds = self.newest_round_cut(begin + 1, stop)
         self.room += size
         if not rounds:
             return []

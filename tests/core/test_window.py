@@ -123,6 +123,15 @@ def test_after_a_giant_turn_its_prompt_and_end_are_still_there() -> None:
     assert fitted.messages == (SYSTEM, history[1], *history[-5:-2], answer, user(mark="q"))
 
 
+def test_what_was_just_done_stays_when_the_person_speaks_in_the_middle_of_a_turn() -> None:
+    history = [SYSTEM, user(mark="first"), *tool_round(0), *tool_round(1, results=1, size=50_000), user(mark="wait")]
+    fitted = fit(history, WindowLimits(context_window=2000))
+    assert fitted.fits
+    assert [message.role for message in fitted.messages] == ["system", "user", "assistant", "tool", "user"]
+    assert fitted.messages[1] == history[1]
+    assert "50000 chars" in fitted.messages[3].content
+
+
 def test_a_round_without_any_room_is_said_not_to_fit() -> None:
     history = [SYSTEM, user(1180), *tool_round(0, results=4)]
     assert not fit(history, WindowLimits(context_window=500)).fits
