@@ -3,6 +3,8 @@
 The stock parser reads escape sequences inside a bracketed paste as keys: a paste with an escape character in it types,
 and may send. It also turns the lines of a terminal without bracketed paste into one Enter after the other, and it
 types what a terminal reports about itself, which may have been asked for by the program before.
+
+It takes Alt and a digit for the sign that one terminal means by it on one system; everywhere else it is what it is.
 """
 
 import codecs
@@ -67,6 +69,11 @@ class PasteParser(XTermParser):
             # No marker can begin before it any more.
             self._before = ""
             yield event
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        if len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in "0123456789":
+            return [events.Key(f"alt+{sequence[1]}", None)]
+        return super()._sequence_to_key_events(sequence, alt)
 
     def _take_keys(self, data: str) -> tuple[str, Iterable[Message]]:
         joined = self._before + data

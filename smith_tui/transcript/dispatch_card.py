@@ -19,7 +19,7 @@ from smith_tui.who import alias_of, palette_of
 Outcome = Literal["running", "ok", "partial", "blocked", "cancelled"]
 OUTCOME_MARKS: dict[Outcome, str] = {"running": "●", "ok": "✓", "partial": "◐", "blocked": "✗", "cancelled": "⊘"}
 
-SUMMARY_ROWS = 6
+SUMMARY_ROWS = 4
 """Rows of a report's summary that a folded card shows."""
 LINK = "↗ open the whole transcript"
 
