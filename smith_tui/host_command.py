@@ -7,7 +7,7 @@ from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
 
 _EPILOG = """\
 A model host makes the calls to models for all programs of yours and waits some minutes for the next one, which then
-sends its first request at once. It takes about 200 MB of memory. How long it waits is the setting
+sends its first request at once. It takes about 260 MB of memory. How long it waits is the setting
 llm_config.host_linger_s; 0 lets every program have a host of its own that ends with it.
 
 exit status: 0 done, 1 a host does not answer or does not end, 2 wrong usage
