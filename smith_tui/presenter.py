@@ -132,15 +132,8 @@ class Presenter:
                 self._retry_waiting(event)
             case UsageReported(usage=usage):
                 self._count(usage)
-            case ChildEvent(job_id=job_id, event=UsageReported(usage=usage)):
-                self._child_usage[job_id] = self._child_usage.get(job_id, Usage()) + usage
-                self._count(usage)
-            case ChildStarted(job_id=job_id, call_id=call_id):
-                self._child_usage[job_id] = Usage()
-                self.status.change(children=len(self._child_usage))
-                self.transcript.link_child(call_id, job_id)
-            case ChildEnded():
-                self._child_ended(event)
+            case ChildEvent() | ChildStarted() | ChildEnded():
+                self._child(event)
             case Notice(level=level, text=text):
                 self.transcript.add_notice(level, text)
             case CommandOutput(text=text):
@@ -177,16 +170,24 @@ class Presenter:
             tokens_in=state.tokens_in + usage.input_tokens, tokens_out=state.tokens_out + usage.output_tokens
         )
 
-    def _child_ended(self, event: ChildEnded) -> None:
-        """Count what of a child's usage had not been reported while it ran."""
-        seen, whole = self._child_usage.pop(event.job_id, None), event.result.usage
-        if seen is not None:
-            self._count(
-                Usage(
-                    input_tokens=max(0, whole.input_tokens - seen.input_tokens),
-                    output_tokens=max(0, whole.output_tokens - seen.output_tokens),
+    def _child(self, event: ChildEvent | ChildStarted | ChildEnded) -> None:
+        """Count children and their usage; what else happens inside them is shown elsewhere."""
+        match event:
+            case ChildEvent(job_id=job_id, event=UsageReported(usage=usage)):
+                self._child_usage[job_id] = self._child_usage.get(job_id, Usage()) + usage
+                self._count(usage)
+            case ChildStarted(job_id=job_id, call_id=call_id):
+                self._child_usage[job_id] = Usage()
+                self.transcript.link_child(call_id, job_id)
+            case ChildEnded(job_id=job_id, result=result) if job_id in self._child_usage:
+                # What it had not reported while it ran counts now.
+                seen, whole = self._child_usage.pop(job_id), result.usage
+                tokens_in = max(0, whole.input_tokens - seen.input_tokens)
+                self._count(
+                    Usage(input_tokens=tokens_in, output_tokens=max(0, whole.output_tokens - seen.output_tokens))
                 )
-            )
+            case _:
+                return
         self.status.change(children=len(self._child_usage))
 
     def _begin_answer(self, activity: Activity) -> None:
