@@ -51,7 +51,7 @@ async def _report(engine: Engine) -> int:
     runtime = engine.open_runtime()
     healthy = True
     try:
-        for finding in (*_machine(), *_settings(engine), *_programs(), *hosts):
+        for finding in (*_machine(), *_settings(engine), *_programs(), _web_search(engine), *hosts):
             healthy &= _show(finding)
         async for finding in _store(engine, runtime):
             healthy &= _show(finding)
@@ -154,6 +154,17 @@ def _hosts(engine: Engine) -> Iterator[Finding]:
     if not reports:
         waits = f"the next start leaves one that waits {linger_s:g} s" if linger_s else "each start has one of its own"
         yield Finding(subject="model host", state="ok", text=f"none is waiting; {waits} (llm_config.host_linger_s)")
+
+
+def _web_search(engine: Engine) -> Finding:
+    variable = key_variables(engine.config)[1]
+    if os.environ.get(variable, "").strip():
+        return Finding(subject="web search", state="ok", text=f"{variable} is set")
+    return Finding(
+        subject="web search",
+        state="note",
+        text=f"{variable} is not set; set it to a key of linkup.so to search the web (fetching needs none)",
+    )
 
 
 async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:

@@ -73,16 +73,31 @@ def _path(arguments: Arguments) -> str:
 
 def _search(key: str) -> Callable[[Arguments], str]:
     def summary(arguments: Arguments) -> str:
-        place = " ".join(filter(None, (_text(arguments, "path"), _text(arguments, "glob"), _text(arguments, "kind"))))
+        place = " ".join(filter(None, (_text(arguments, "path"), _text(arguments, "glob"))))
         return _text(arguments, key) + (f"  in {place}" if place else "")
 
     return summary
 
 
+def _symbols(arguments: Arguments) -> str:
+    kind = _text(arguments, "kind")
+    return _text(arguments, "query") + (f"  {kind}" if kind else "")
+
+
 def _git(arguments: Arguments) -> str:
     rest = arguments.get("args")
-    words = [_value(word) for word in rest] if isinstance(rest, list) else [_text(arguments, "args")]
+    words = [_word(_value(word)) for word in rest] if isinstance(rest, list) else [_text(arguments, "args")]
     return " ".join([_text(arguments, "subcommand"), *words]).strip()
+
+
+def _word(text: str) -> str:
+    """Return one argument of a command so that it is seen where it ends."""
+    return f"'{text}'" if not text or " " in text else text
+
+
+def _web_search(arguments: Arguments) -> str:
+    most = _text(arguments, "max_results")
+    return _text(arguments, "query") + (f"  at most {most}" if most else "")
 
 
 def _dispatch(arguments: Arguments) -> str:
@@ -110,10 +125,10 @@ _SUMMARIES: dict[str, Callable[[Arguments], str]] = {
     "code_outline": _path,
     "code_grep": _search("pattern"),
     "code_files": _search("query"),
-    "code_symbols": _search("query"),
+    "code_symbols": _symbols,
     "git": _git,
-    "web_search": _search("query"),
-    "web_fetch": _search("url"),
+    "web_search": _web_search,
+    "web_fetch": lambda arguments: _text(arguments, "url"),
     "recall": _recall,
     "note": _note,
     "dispatch": _dispatch,

@@ -112,6 +112,7 @@ def test_doctor_names_the_script_for_what_it_is_and_never_as_a_model(place: Plac
     (line,) = [line for line in done.stdout.splitlines() if LABEL in line]
     assert line.split()[:2] == ["·", "tour"]
     assert "no model is configured" in done.stdout
+    assert "· web search   LINKUP_API_KEY is not set; set it to a key of linkup.so" in done.stdout
     assert "✓ model host   none is waiting; the next start leaves one" in done.stdout
 
 
