@@ -181,9 +181,8 @@ class GitRun:
     def _diff_excerpt(self, limit: int) -> str | None:
         if self._call.subcommand not in ("diff", "show", "log") or not self._spill.kept_path:
             return None
-        with contextlib.suppress(OSError):
-            text = without_controls(self._spill.path.read_bytes().decode("utf-8", "replace"))
-            return excerpt_diff(text, limit) if "diff --" in text else None
+        with contextlib.suppress(OSError), self._spill.path.open("rb") as file:
+            return excerpt_diff(file, limit)
         return None
 
 
