@@ -1,6 +1,7 @@
 """The area of the child panes: who has the keys, which pane is open, and the one clock of all of them."""
 
 import time
+from bisect import insort
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -11,7 +12,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted
-from smith_core.messages import Usage
 from smith_core.report import DispatchResult
 from smith_tui.keys import KEY_ACTIONS, KeyAction, hint_key, keys_of
 from smith_tui.panes.layout import MoreRow, TileLayout
@@ -41,7 +41,7 @@ class PaneHost(Protocol):
 
 
 class ChildPanes(Widget):
-    """All panes of a turn, in the order in which their children began."""
+    """All panes of a turn, in the order of their numbers."""
 
     DEFAULT_CSS = """
     ChildPanes { height: auto; width: 1fr; }
@@ -74,7 +74,7 @@ class ChildPanes(Widget):
 
     @property
     def panes(self) -> tuple[ChildPane, ...]:
-        """The panes, that of child 1 first."""
+        """The panes, that of the smallest number first."""
         return tuple(self._panes)
 
     @property
@@ -107,7 +107,7 @@ class ChildPanes(Widget):
             if pane.child.is_running:
                 child = pane.child
                 result = DispatchResult(
-                    job_id=child.job_id, role=child.role, status="blocked", summary="", cancelled=True, usage=Usage()
+                    job_id=child.job_id, role=child.role, status="blocked", summary="", cancelled=True
                 )
                 self.show(ChildEnded(job_id=child.job_id, call_id=child.call_id, result=result))
 
@@ -135,8 +135,9 @@ class ChildPanes(Widget):
 
     def focus_number(self, number: int) -> None:
         """Go to the pane of a number, from 1; it opens if it was folded."""
-        if 1 <= number <= len(self._panes):
-            self._go_to(self._panes[number - 1])
+        pane = next((pane for pane in self._panes if pane.child.number == number), None)
+        if pane is not None:
+            self._go_to(pane)
 
     def note_focus(self, widget: Widget | None) -> None:
         """Take notice of where the keys go now; None leaves the panes."""
@@ -237,8 +238,11 @@ class ChildPanes(Widget):
         return pane.child.number + (0 if pane.child.is_running else _ENDED_RANK)
 
     def _begin(self, event: ChildStarted) -> None:
-        pane = ChildPane(event, len(self._panes) + 1, theme=self._theme, clock=self._clock)
-        self._panes.append(pane)
+        # The smallest free one, for only nine numbers have a key.
+        numbers = {pane.child.number for pane in self._panes}
+        number = next(number for number in range(1, len(numbers) + 2) if number not in numbers)
+        pane = ChildPane(event, number, theme=self._theme, clock=self._clock)
+        insort(self._panes, pane, key=lambda pane: pane.child.number)
         self.mount(pane)
         self._retile()
 

@@ -123,6 +123,11 @@ async def test_alt_0_takes_finished_panes_away_and_leaves_those_that_run(tmp_pat
         await pilot.pause()
         assert [pane.child.job_id for pane in area.panes] == ["j2"]
         assert app.focused is app.chat.prompt
+        # A number that is free again goes to the next child, and the key of the other one stays what it was.
+        await play(pilot, children.start(3, "worker", "another"))
+        assert [(pane.child.number, pane.child.job_id) for pane in area.panes] == [(1, "j3"), (2, "j2")]
+        await pilot.press("alt+2")
+        assert area.current is area.panes[1]
 
 
 async def test_the_keys_go_from_pane_to_pane_and_back_to_the_prompt(tmp_path: Path) -> None:
