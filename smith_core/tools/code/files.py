@@ -50,7 +50,7 @@ async def find_files(arguments: FilesArguments, ctx: ToolContext) -> ToolOutcome
         children.check()
         if not found:
             return succeeded(_nothing(query, paths, place))
-        return succeeded(_text(query, found, len(paths), place), lines=len(found))
+        return succeeded(_text(query, found, len(paths), place))
 
     return await search_place(work, "search", arguments.path, ctx)
 

@@ -104,8 +104,8 @@ class _Search:
         if not found.matches:
             return succeeded("\n".join([self._nothing(found), *self._notes]))
         files = rank(found.lines)
-        text, left_out = found_text(files, "\n".join([self._heading(found), *self._notes]), self._place)
-        return succeeded(text, lines=found.matches, omitted_chars=0 if not left_out else 1)
+        text = found_text(files, "\n".join([self._heading(found), *self._notes]), self._place)
+        return succeeded(text, lines=found.matches)
 
     def _run(self, *extra: str) -> _Found:
         command = ripgrep_command([*self._options(), *extra, "-e", self._arguments.pattern], self._place, self._ctx)

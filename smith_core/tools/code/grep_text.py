@@ -19,8 +19,8 @@ _COPIES_NAMED = 5
 _FOLDERS_NAMED = 4
 
 
-def found_text(files: Sequence[FileMatches], heading: str, place: Place) -> tuple[str, int]:
-    """Return the text under a heading, and how many matching lines are not in it."""
+def found_text(files: Sequence[FileMatches], heading: str, place: Place) -> str:
+    """Return the text under a heading."""
     texts = [_FileText(file, place) for file in files]
     most = next((most for most in _PER_FILE if _size(texts, most) <= PAGE_CHARS - _ROOM_FOR_ENDING), _PER_FILE[-1])
     page = Page(PAGE_CHARS - _ROOM_FOR_ENDING)
@@ -39,7 +39,7 @@ def found_text(files: Sequence[FileMatches], heading: str, place: Place) -> tupl
         page.force(_rest_in_words(rest, place))
     if left_out:
         page.force("[narrow the search with a longer pattern, path or glob to see what is left out]")
-    return page.text, left_out
+    return page.text
 
 
 def _size(texts: Sequence["_FileText"], most: int) -> int:

@@ -12,7 +12,7 @@ import msgspec
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.code.budget import Page, counted, in_bytes
 from smith_core.tools.code.children import Children
-from smith_core.tools.code.languages import language_of
+from smith_core.tools.code.languages import language_of, symbol_globs
 from smith_core.tools.code.place import Place
 from smith_core.tools.code.relevance import SOURCE, path_class
 from smith_core.tools.code.repo_tree import build_tree, tree_lines
@@ -96,7 +96,7 @@ class _Map:
         """Return the overview."""
         files = self._sized(list_files(self._place, self._ctx, self._children))
         if not files:
-            return succeeded(f"{self._place.title} holds no files; those that .gitignore names do not count", lines=0)
+            return succeeded(f"{self._place.title} holds no files; those that .gitignore names do not count")
         root = build_tree(files)
         page = Page(PAGE_CHARS)
         page.add(f"{self._title()}: {counted(root.count, 'file')}, {in_bytes(root.size)}")
@@ -111,7 +111,7 @@ class _Map:
             page.add("", "names used the most (times used):")
             for path, symbol, uses in used:
                 page.add(f"{symbol_line(symbol)}  ({uses:,})  {self._place.shown(path)}")
-        return succeeded(page.text, lines=root.count)
+        return succeeded(page.text)
 
     def _title(self) -> str:
         project = self._ctx.project
@@ -150,7 +150,8 @@ class _Map:
         counts: Counter[str] = Counter()
         if not words:
             return counts
-        options = ["--only-matching", "--no-filename", "--no-line-number", "--word-regexp", "--max-filesize=1M"]
+        options = ["--only-matching", "--no-filename", "--no-line-number", "--word-regexp"]
+        options += [*(f"--type-add=ours:{glob}" for glob in symbol_globs(with_documents=False)), "--type=ours"]
         command = ripgrep_command([*options, "-e", "|".join(words)], self._place, self._ctx)
         seen, rest = 0, b""
         with self._children.run(command, self._place.folder) as child:

@@ -19,8 +19,6 @@ _MADE_BY_MACHINES = (
     *(".mypy_cache", ".ruff_cache", ".pytest_cache"),
 )
 _ERROR = 2
-MAX_SEARCHED_SIZE = "1500K"
-"""Size from which on a file counts as data when symbols are looked for."""
 
 
 def find_ripgrep(env: Mapping[str, str]) -> str:
@@ -68,7 +66,7 @@ def files_with(
 
     types: globs for file names, of which one has to match.
     """
-    options = ["--files-with-matches", "--null", "--ignore-case", f"--max-filesize={MAX_SEARCHED_SIZE}"]
+    options = ["--files-with-matches", "--null", "--ignore-case"]
     options += [*(f"--type-add=ours:{glob}" for glob in types), *(["--type=ours"] if types else [])]
     with children.run(ripgrep_command([*options, "-e", pattern], place, ctx), place.folder) as child:
         data = b"".join(child.chunks())

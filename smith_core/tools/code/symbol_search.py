@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -24,7 +25,6 @@ MAX_QUERY_CHARS = 300
 PARSING_S = 2.0
 """Seconds for which files are parsed in one call; what was parsed is known to the next one."""
 
-_MANY_FILES = 300
 _SEPARATORS = re.compile(r"::|[.#/\\]|->")
 _KEYWORDS = (
     "def|class|fn|func|fun|function|struct|enum|union|trait|interface|type|typedef|module|namespace|impl|const|let|var"
@@ -136,22 +136,22 @@ def _search(
         pattern = query.pattern(scattered=scattered)
         paths = files_with(pattern, place, ctx, children, globs)
         paths.sort(key=lambda path: (path_class(path) in (TEST, FOREIGN), path.count("/"), path))
-        if len(paths) > _MANY_FILES and query.name:
-            defining = set(files_with(rf"\b(?:{_KEYWORDS})\b.{{0,80}}?{pattern}", place, ctx, children, globs))
-            paths.sort(key=lambda path: path not in defining)
-        known = store.symbols_of(place.folder, paths, children, parsing_s)
-        searched = _Searched(_hits(query, known.values()), len(paths), len(paths) - len(known))
+        defining = rf"\b(?:{_KEYWORDS})\b.{{0,80}}?{pattern}"
+        choose_first = partial(files_with, defining, place, ctx, children, globs)
+        known = store.symbols_of(place.folder, paths, children, parsing_s, choose_first)
+        hits = _hits(query, re.compile(pattern, re.IGNORECASE), known.values())
+        searched = _Searched(hits, len(paths), len(paths) - len(known))
         if searched.hits or len(query.name) < 2 or searched.missing:
             break
     return searched
 
 
-def _hits(query: Query, files: Iterable[FileSymbols]) -> list[_Hit]:
+def _hits(query: Query, pattern: re.Pattern[str], files: Iterable[FileSymbols]) -> list[_Hit]:
     hits = [
         _Hit(file.path, symbol, fit)
         for file in files
         for symbol in file.symbols
-        if (fit := query.quality(symbol, file.path)) > 0
+        if pattern.search(symbol.name) and (fit := query.quality(symbol, file.path)) > 0
     ]
     if any(hit.quality > SCATTERED for hit in hits):
         hits = [hit for hit in hits if hit.quality > SCATTERED]
@@ -178,7 +178,7 @@ def _outcome(arguments: SymbolsArguments, searched: _Searched, place: Place) -> 
         page.force(f"[{len(searched.hits) - shown:,} more: give a longer name or a kind]")
     for note in notes:
         page.force(note)
-    return succeeded(page.text, lines=len(searched.hits))
+    return succeeded(page.text)
 
 
 def _add_hits(page: Page, hits: Sequence[_Hit], place: Place) -> int:

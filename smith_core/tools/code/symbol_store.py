@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +12,9 @@ import msgspec
 
 from smith_core.tools.code.children import Children
 from smith_core.tools.code.symbols import FileSymbols
+
+MANY_FILES = 300
+"""Files that take long enough to parse that their order matters."""
 
 MAX_REMEMBERED = 300_000
 """Symbols kept in memory, some 100 MB; the files that were not asked for the longest are forgotten first."""
@@ -32,11 +35,17 @@ class SymbolStore:
         self._count = 0
 
     def symbols_of(
-        self, folder: Path, paths: Sequence[str], children: Children, limit_s: float
+        self,
+        folder: Path,
+        paths: Sequence[str],
+        children: Children,
+        limit_s: float,
+        choose_first: Callable[[], Collection[str]] = tuple,
     ) -> Mapping[str, FileSymbols]:
         """Return the symbols of files by their path relative to the folder; those not there in time are missing.
 
-        Files that cannot be looked at are missing as well. `paths` that matter most come first.
+        Files that cannot be looked at are missing as well. `paths` that matter most come first; where many have to be
+        parsed, `choose_first` tells which of them go before the others.
         """
         deadline = time.monotonic() + limit_s
         found: dict[str, FileSymbols] = {}
@@ -54,6 +63,9 @@ class SymbolStore:
                 found[path] = msgspec.structs.replace(known[1], path=path)
             else:
                 unknown.append((path, full, version))
+        if len(unknown) > MANY_FILES:
+            first = frozenset(choose_first())
+            unknown.sort(key=lambda item: item[0] not in first)
         for (path, full, version), symbols in _parse(unknown, children, deadline):
             named = msgspec.structs.replace(symbols, path=path)
             found[path] = named

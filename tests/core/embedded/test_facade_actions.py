@@ -228,3 +228,17 @@ def test_what_is_to_be_run_is_not_answered_from_reading_it(folder: Path) -> None
     ran = ("bash", {"command": "python3 calc.py"}, "-1\n[exit code 0]")
     assert "answer" not in named(actions(request(folder, "Run calc.py and tell me its output", READ)))
     assert "answer" in named(actions(request(folder, "Run calc.py and tell me its output", ran)))
+
+
+@pytest.mark.parametrize("task", ["fix the code in calc.py", "list the files", "make a map of all symbols"])
+def test_code_tools_are_offered_beside_a_shell_only_when_the_task_names_them(folder: Path, task: str) -> None:
+    more = request(folder, task)
+    tools = [tool for tool in more["tools"] if not tool["function"]["name"].startswith("code_")]
+    assert len(tools) == len(more["tools"]) - 5
+    asked = {**more, "tools": tools}
+    assert named(actions(more)) == named(actions(asked))
+    assert build_messages(read_situation(more), offered_tools(more), {}) == build_messages(
+        read_situation(asked), offered_tools(asked), {}
+    )
+    by_name = {**request(folder, f"{task} with code_grep"), "tools": more["tools"]}
+    assert "code_grep" in named(actions(by_name))
