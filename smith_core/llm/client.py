@@ -15,6 +15,8 @@ from smith_core.llm.shared_host import SharedHost, find_host
 
 __all__ = ["HostClient", "HostProcess", "SharedHost", "find_host", "start_host_process"]
 
+_MOST_SHARED_TRIES = 2
+
 
 class HostClient:
     """A ModelClient whose calls are made by a host process; used on one event loop.
@@ -103,16 +105,22 @@ class _Attachment:
         if self._link is not None and self._link.is_open:
             return self._link
         async with self._attaching:
+            tries = 0
             while self._link is None or not self._link.is_open:
-                await self._attach()
+                tries += 1
+                await self._attach(may_share=tries <= _MOST_SHARED_TRIES)
             return self._link
 
-    async def _attach(self) -> None:
+    async def _attach(self, *, may_share: bool) -> None:
+        """Set the link if the host proves to be one that may be used; the next try takes another host."""
         try:
             if self._host is None:
                 self._host = start_host_process()
             elif self._is_used:
                 self._host = self._host.start_again()
+            if isinstance(self._host, SharedHost) and not may_share:
+                self._host.close()
+                self._host = self._host.start_own()
         except OSError as error:
             raise AgentFailure(fault("host_died", Target(model=""), detail=f"cannot be started: {error}")) from error
         self._is_used = True
@@ -123,6 +131,9 @@ class _Attachment:
             assert isinstance(self._host, SharedHost)
             self._host = self._host.start_own()
             self._is_used = False
+        except ConnectionError:
+            # It ended before a first word was said, long ago perhaps: the next one is started in the same way.
+            self._host.describe_exit()
         else:
             self._link = link
 

@@ -1,7 +1,7 @@
 """The model host's process, for one app or for all of a person's.
 
-    python -m smith_core.llm.host --fd N                  one app, at the other end of an inherited socket
-    python -m smith_core.llm.host --listen N --folder M   all that connect to an inherited listening socket
+    python -m smith_core.llm.host --fd N                             one app, at the other end of an inherited socket
+    python -m smith_core.llm.host --listen N --folder M --linger S   all that connect to an inherited listening socket
 
 The first kind ends with its app: when the socket closes, and on Linux when the app's thread that started it ends. The
 second kind ends when it was not used for as long as its last app wished.
@@ -28,9 +28,9 @@ async def serve_one(descriptor: int) -> None:
     await ConnectedApp(reader, writer, ModelCalls()).serve()
 
 
-async def serve_all(listener: int, folder: int) -> None:
+async def serve_all(listener: int, folder: int, linger_s: float) -> None:
     """Serve all apps that connect, until nobody has for a while."""
-    shared = SharedListener(socket.socket(fileno=listener), HostFolder(folder), ModelCalls())
+    shared = SharedListener(socket.socket(fileno=listener), HostFolder(folder), ModelCalls(), linger_s)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shared.stop)
     await shared.serve()
 
@@ -39,7 +39,7 @@ async def _serve_and_exit(arguments: argparse.Namespace) -> None:
     if arguments.fd is not None:
         await serve_one(arguments.fd)
     else:
-        await serve_all(arguments.listen, arguments.folder)
+        await serve_all(arguments.listen, arguments.folder, arguments.linger)
     # An orderly end would wait for the thread that imports litellm.
     os._exit(0)
 
@@ -59,6 +59,7 @@ def main() -> None:
     kind.add_argument("--fd", type=int, help="the inherited socket of one app")
     kind.add_argument("--listen", type=int, help="the inherited socket that listens for all apps")
     parser.add_argument("--folder", type=int, help="the inherited folder of the socket that listens")
+    parser.add_argument("--linger", type=float, default=0.0, help="seconds to wait behind the last app")
     arguments = parser.parse_args()
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -46,7 +46,7 @@ class Link:
         self.ready: asyncio.Future[float] = asyncio.get_running_loop().create_future()
 
     async def open(self) -> None:
-        """Connect; StrangeHostError when a shared host does not prove to be the wanted one."""
+        """Connect; StrangeHostError when a shared host is not the wanted one, ConnectionError when it has ended."""
         reader, self._writer = await asyncio.open_connection(sock=self._host.channel)
         if isinstance(self._host, SharedHost):
             try:
@@ -62,7 +62,9 @@ class Link:
         try:
             async with asyncio.timeout(WELCOME_S):
                 body = await read_frame(reader)
-            frame = to_app_decoder.decode(body or b"")
+            if body is None:
+                raise ConnectionResetError("it closed the connection")
+            frame = to_app_decoder.decode(body)
         except (TimeoutError, msgspec.DecodeError):
             raise StrangeHostError from None
         if not isinstance(frame, Welcome) or frame.stamp != host.stamp:

@@ -25,11 +25,17 @@ _ACCEPT_AGAIN_S = 0.1
 class SharedListener:
     """Serves all who connect to a listening socket until nobody has needed it for long enough.
 
-    folder: where the socket is. stamp: what this process is, and what apps must ask for.
+    folder: where the socket is. linger_s: the wait behind an app that leaves before it has wished for another one.
+    stamp: what this process is, and what apps must ask for.
     """
 
     def __init__(
-        self, listener: socket.socket, folder: HostFolder, calls: ModelCalls, stamp: HostStamp | None = None
+        self,
+        listener: socket.socket,
+        folder: HostFolder,
+        calls: ModelCalls,
+        linger_s: float,
+        stamp: HostStamp | None = None,
     ) -> None:
         self._listener = listener
         self._folder = folder
@@ -39,7 +45,7 @@ class SharedListener:
         self._inode = folder.inode(self._name)
         self._connections: set[asyncio.Task[None]] = set()
         self.apps: set[ConnectedApp] = set()
-        self._linger_s = 0.0
+        self._linger_s = linger_s
         self._takes_apps = True
         self._over = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -85,16 +91,19 @@ class SharedListener:
     async def _serve_one(self, channel: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=channel)
         app = ConnectedApp(reader, writer, self._calls, self._on_control)
+        # Before it says so: a person may think for an hour about the first prompt.
+        self.apps.add(app)
         try:
             await app.serve()
         finally:
-            self.apps.discard(app)
+            if app in self.apps:
+                self.apps.discard(app)
+                self._keep_on()
 
     def _closed(self, connection: asyncio.Task[None]) -> None:
         self._connections.discard(connection)
         if not connection.cancelled() and connection.exception():
             LOGGER.error("a connection to the model host failed: %r", connection.exception())
-        # Before the first app there is a timer, and after the last one too.
         if not self.apps and self._timer is None and not self._over.is_set():
             self._unused()
 
@@ -102,7 +111,6 @@ class SharedListener:
         match frame:
             case Attach() if frame.stamp == self._stamp:
                 self._linger_s = frame.linger_s
-                self.apps.add(app)
                 self._keep_on()
                 app.send(Welcome(self._stamp, os.getpid()))
                 app.attach()
@@ -112,8 +120,10 @@ class SharedListener:
             case Linger():
                 self._linger_s = frame.linger_s
             case Ask():
+                self.apps.discard(app)
                 app.send(self._status())
             case Stop(when_idle=True):
+                self.apps.discard(app)
                 self._takes_apps = False
                 # Whoever sends this holds the lock.
                 self._folder.remove(self._name, self._inode)
@@ -162,6 +172,8 @@ class SharedListener:
     def expire(self) -> None:
         """End, for nobody needs it any more; who has connected in this moment is served, but no others."""
         self._timer = None
+        if self.apps:
+            return
         if not self._takes_apps:
             self._over.set()
             return

@@ -83,15 +83,15 @@ def find_host(
     stamp = stamp_for(environment)
     try:
         with open_host_folder(environ) as folder:
-            channel, started = _attach(folder, stamp, environment)
+            channel, started = _connect(folder, stamp, environment, linger_s)
     except OSError as error:
         LOGGER.info("no shared model host: %s", error)
         return start_host_process(secret_variables)
     return SharedHost(channel, stamp, linger_s, tuple(secret_variables), started, environ)
 
 
-def _attach(
-    folder: HostFolder, stamp: HostStamp, environment: Mapping[str, str]
+def _connect(
+    folder: HostFolder, stamp: HostStamp, environment: Mapping[str, str], linger_s: float
 ) -> tuple[socket.socket, "subprocess.Popen[bytes] | None"]:
     """Return a connection to the host with this stamp, and its process if it had to be started."""
     with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
@@ -103,7 +103,7 @@ def _attach(
         _retire_predecessors(folder, stamp)
         with folder.listen(stamp.file_name) as listener:
             descriptors = (listener.fileno(), folder.descriptor)
-            arguments = ["--listen", str(descriptors[0]), "--folder", str(descriptors[1])]
+            arguments = ["--listen", str(descriptors[0]), "--folder", str(descriptors[1]), "--linger", str(linger_s)]
             started = spawn_host(arguments, descriptors, environment)
             # It is there for connections from the moment that its socket listens, whoever holds that.
             return folder.connect(stamp.file_name), started

@@ -189,6 +189,32 @@ def burst(rounds: int = 5) -> Figure:
     )
 
 
+def first_character(rounds: int = 15) -> Figure:
+    """The server's first byte → the first character on the screen; counted from the request, so a little too long."""
+    backend = ServerThread(lambda request: f"{_marks(len(request['messages']))} is the answer")
+    delays = []
+    with smith(backend.url) as probe:
+        _warm(probe, backend, _marks(2))
+        for number in range(2, rounds + 2):
+            mark = probe.mark()
+            probe.send(b"hello\r")
+            began = backend.wait_for_requests(number).started_at
+            delays.append(probe.wait_for(_marks(2 * number).encode(), mark) - began)
+            probe.quiet(0.3)
+    median = statistics.median(delays)
+    return Figure(
+        name="server's first byte → first character on screen",
+        value=f"{median * 1000:.0f} ms (slowest {max(delays) * 1000:.0f} ms)",
+        goal="≤ 40 ms",
+        good=median <= 0.04,
+    )
+
+
+def _marks(count: int) -> str:
+    """Return a word that the screen has not shown before, so that it is drawn whole."""
+    return f"#{count:03d}#"
+
+
 def steady(seconds: float = 10.0) -> Figure:
     """200 tokens a second: the share of one core that app and host take together."""
     text = "".join(f"tok{index % 1000:04d} " for index in range(int(200 * seconds * 1.5)))
@@ -230,13 +256,13 @@ def memory() -> Figure:
     )
 
 
-def _warm(probe: Probe, backend: ServerThread) -> _Load:
+def _warm(probe: Probe, backend: ServerThread, answer: str = "fine.") -> _Load:
     probe.wait_for(READY)
     probe.send(b"hello\r")
     backend.wait_for_requests(1)
-    probe.wait_for(b"fine.")
+    probe.wait_for(answer.encode())
     probe.quiet(1.0)
     return _Load(probe)
 
 
-HOST_FIGURES = (first_request, first_request_of_the_app, chunk_cost, burst, steady, memory)
+HOST_FIGURES = (first_request, first_request_of_the_app, first_character, chunk_cost, burst, steady, memory)

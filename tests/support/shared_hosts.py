@@ -59,7 +59,7 @@ class Place:
         self.folder = folder
         self.environ = environ
         self.calls = ScriptedCalls()
-        self.listener = SharedListener(folder.listen(STAMP.file_name), folder, self.calls, STAMP)  # type: ignore[arg-type]
+        self.listener = SharedListener(folder.listen(STAMP.file_name), folder, self.calls, 600.0, STAMP)  # type: ignore[arg-type]
         self.ended = asyncio.ensure_future(self.listener.serve())
 
     def shared_host(self, linger_s: float = 60.0, stamp: HostStamp = STAMP) -> SharedHost:

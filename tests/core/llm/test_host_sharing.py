@@ -12,7 +12,6 @@ from smith_core.llm import host_sharing
 from smith_core.llm.client import HostClient
 from smith_core.llm.coalescer import INTERVAL_S
 from smith_core.llm.frames import (
-    Ask,
     Attach,
     Cancel,
     Failed,
@@ -191,6 +190,43 @@ async def test_a_new_app_within_the_wait_keeps_it(place: Place) -> None:
     await client.aclose()
 
 
+async def test_who_has_connected_and_says_nothing_yet_keeps_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = HostClient(place.shared_host(0.05))
+    while not place.listener.apps:
+        await asyncio.sleep(0)
+    place.listener.expire()
+    await asyncio.sleep(0.05)
+    assert not place.ended.done() and place.folder.socket_names() == [STAMP.file_name]
+    assert await ask(client, "after an hour") == "after an hour"
+    await client.aclose()
+    await asyncio.wait_for(place.ended, 5)
+
+
+async def test_an_app_that_leaves_without_a_word_leaves_the_host_waiting(place: Place) -> None:
+    client = HostClient(place.shared_host(0.0))
+    while not place.listener.apps:
+        await asyncio.sleep(0)
+    await client.aclose()
+    while place.listener.apps:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.05)
+    assert not place.ended.done()
+
+
+async def test_a_host_that_ended_before_the_first_word_is_looked_for_again() -> None:
+    async with hosting() as first, hosting() as second:
+
+        class Restarted(SharedHost):
+            def start_again(self) -> SharedHost:
+                return second.shared_host()
+
+        client = HostClient(Restarted(first.folder.connect(STAMP.file_name), STAMP, 60.0, ()))
+        first.listener.stop()
+        await asyncio.wait_for(first.ended, 5)
+        assert await ask(client, "elsewhere") == "elsewhere"
+        await client.aclose()
+
+
 async def attached(place: Place, linger_s: float) -> HostClient:
     client = HostClient(place.shared_host(linger_s))
     await client.wait_until_ready()
@@ -250,12 +286,12 @@ async def test_a_host_that_cannot_be_found_any_more_ends_before_its_time(
 
 async def test_who_comes_at_the_last_moment_is_served(place: Place) -> None:
     client = await attached(place, 60.0)
-    connection = await place.connect()
-    connection.send(Ask())
-    await connection.next()
-    late = place.shared_host(60.0)
     await client.aclose()
+    while place.listener.apps:
+        await asyncio.sleep(0)
+    late = place.shared_host(60.0)
     place.listener.expire()
+    assert place.folder.socket_names() == []
     served = HostClient(late)
     assert await ask(served, "in time") == "in time"
     await served.aclose()
