@@ -38,6 +38,7 @@ from smith_core.tools.builtin import BUILTIN_TOOLS
 from smith_core.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
+    from smith_core.completion.source import CompletionSource
     from smith_core.store.search.service import SearchService
 
 __all__ = ["ResumeWish", "Runtime", "compose_services", "open_search", "open_store", "service_options"]
@@ -135,6 +136,7 @@ class Runtime:
         self.history = History(self.session)
         self._wish = wish
         self._command_problems: set[str] = set()
+        self._completion: CompletionSource | None = None
         self._opening: asyncio.Task[None] | None = None
 
     def start_session(self) -> None:
@@ -147,6 +149,8 @@ class Runtime:
         await self.session.wait_for_turn(TURN_END_S)
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=TURN_END_S)
+        if self._completion is not None:
+            await self._completion.aclose()
         await self.services.model.aclose()
         if self.session.search is not None:
             await self.session.search.aclose()
@@ -174,6 +178,15 @@ class Runtime:
         if said:
             return said
         return await self.services.persistence.load_child(self.services.conversation.conversation_id, job_id)
+
+    @property
+    def completion(self) -> "CompletionSource":
+        """What can be completed in the prompt; made with the first look at it."""
+        if self._completion is None:
+            from smith_core.completion.source import CompletionSource
+
+            self._completion = CompletionSource(self.session)
+        return self._completion
 
     def unsaved_sentence(self) -> str:
         """Say after the end what is lost because it could not be saved; "" when nothing is."""

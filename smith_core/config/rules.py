@@ -35,12 +35,14 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """What a value must be.
 
     expected: completes "must be …". read: returns the JSON value in the form that is stored, or REJECTED.
-    shows_value: False when a rejected value must not be repeated in a message, for it may be a secret.
+    shows_value: False when a rejected value must not be repeated in a message, for it may be a secret. values: all
+    that there are, as a person writes them, where there are few.
     """
 
     expected: str
     read: Callable[[Any], Any]
     shows_value: bool = True
+    values: tuple[str, ...] = ()
 
 
 def _boolean(value: Any) -> Any:
@@ -157,6 +159,7 @@ def choice(*values: str) -> Rule:
     return Rule(
         expected=f"{', '.join(values[:-1])} or {values[-1]}",
         read=lambda value: value if isinstance(value, str) and value in values else REJECTED,
+        values=values,
     )
 
 
@@ -181,7 +184,7 @@ def optional(rule: Rule) -> Rule:
     )
 
 
-BOOLEAN: Final = Rule(expected="true or false", read=_boolean)
+BOOLEAN: Final = Rule(expected="true or false", read=_boolean, values=("true", "false"))
 TEXT: Final = Rule(expected="non-empty text", read=_text)
 VARIABLE_NAME: Final = Rule(
     expected="the name of an environment variable (letters, digits and _)", read=_variable_name, shows_value=False

@@ -1,0 +1,125 @@
+"""The files that a prompt can mention: those of the project below the working folder, and folders beside it."""
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from smith_core.cancel import new_root
+from smith_core.errors import AgentFailure
+from smith_core.fuzzy import PathIndex, quality
+from smith_core.log import LOGGER
+from smith_core.secrets import child_environment
+from smith_core.session.session import Session
+from smith_core.tools.base import ToolContext
+from smith_core.tools.code.children import Children
+from smith_core.tools.code.place import Place
+from smith_core.tools.code.ripgrep import list_files
+from smith_core.tools.file_access import PathRefusedError, resolve_path
+
+MOST_FOUND = 100
+MOST_FILES = 500_000
+MOST_ENTRIES = 5_000
+"""Names of one folder that are looked at."""
+REFRESH_S = 10.0
+"""Age from which on the list is made anew behind the next look at it."""
+_SLOW_LIST_SHARE = 20
+"""A list that took long to make is kept for so many times as long."""
+_SEARCHED_HERE = 2_000
+"""Up to so many paths a search takes less than handing it to a thread."""
+
+
+class ProjectFiles:
+    """Lists and searches in threads; the list is made with the first look and refreshed behind later ones."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._index: PathIndex | None = None
+        self._paths: frozenset[str] = frozenset()
+        self._listing: asyncio.Task[None] | None = None
+        self._children: Children | None = None
+        self._fresh_until = 0.0
+
+    async def search(self, query: str) -> Sequence[str]:
+        """Return the paths that fit, the best first, relative to the working folder; folders end with a slash.
+
+        A query that begins like a path to elsewhere gives what is in that folder.
+        """
+        if query.startswith(("/", "~", "../")) or query == "..":
+            return await asyncio.to_thread(entries_of, query, self._session.cwd)
+        if time.monotonic() >= self._fresh_until and self._listing is None:
+            self._listing = asyncio.create_task(self._list())
+        if self._index is None and self._listing is not None:
+            await asyncio.shield(self._listing)
+        index = self._index
+        if index is None:
+            return ()
+        query = query.removeprefix("./")
+        if len(index) <= _SEARCHED_HERE:
+            return index.search(query, MOST_FOUND)
+        return await asyncio.to_thread(index.search, query, MOST_FOUND)
+
+    async def aclose(self) -> None:
+        """End what runs."""
+        if self._children is not None:
+            self._children.end()
+        if self._listing is not None:
+            await asyncio.wait({self._listing})
+
+    async def _list(self) -> None:
+        begin = time.monotonic()
+        try:
+            context = await self._context()
+            self._children = Children(context.child_env, context.spill_dir)
+            await asyncio.to_thread(self._make_index, context, self._children)
+        except AgentFailure as caught:
+            LOGGER.info("the files could not be listed: %s", caught.error.message)
+        except OSError as error:
+            LOGGER.info("the files could not be listed: %s", error)
+        finally:
+            now = time.monotonic()
+            self._fresh_until = now + max(REFRESH_S, _SLOW_LIST_SHARE * (now - begin))
+            self._children = self._listing = None
+
+    def _make_index(self, context: ToolContext, children: Children) -> None:
+        found = list_files(Place(context.cwd), context, children)[:MOST_FILES]
+        paths = frozenset(found)
+        if self._index is None or paths != self._paths:
+            index = PathIndex(found)
+            index.prepare()
+            self._index, self._paths = index, paths
+
+    async def _context(self) -> ToolContext:
+        session = self._session
+        scope = session.scope if session.scope.project.project_id else await session.recompute_turn_scope()
+        return ToolContext(
+            call_id="",
+            role=session.active_role,
+            turn_id="",
+            cancel_token=new_root(),
+            cwd=session.cwd,
+            project=scope.project,
+            emit_output=lambda chunk: None,
+            child_env=child_environment(session.services.config.effective),
+            spill_dir=session.spill_dir,
+        )
+
+
+def entries_of(query: str, cwd: Path) -> list[str]:
+    """Return what fits in the folder that a path leads to, written as the query begins; () when there is no folder."""
+    typed, slash, name = query.rpartition("/")
+    typed += slash
+    if not slash:
+        return [f"{query}/"]
+    try:
+        folder = resolve_path(typed or ".", cwd)
+        with os.scandir(folder) as entries:
+            found = [(entry.name, entry.is_dir()) for entry, _ in zip(entries, range(MOST_ENTRIES), strict=False)]
+    except (OSError, ValueError, PathRefusedError):
+        return []
+    if not name.startswith("."):
+        found = [(entry, is_folder) for entry, is_folder in found if not entry.startswith(".")]
+    rated = [(quality(name, entry) if name else 1, entry, is_folder) for entry, is_folder in found]
+    rated = sorted((row for row in rated if row[0]), key=lambda row: (-row[0], not row[2], row[1]))
+    return [f"{typed}{entry}{'/' if is_folder else ''}" for _, entry, is_folder in rated[:MOST_FOUND]]

@@ -1,0 +1,124 @@
+"""What a line wants at its caret, and which of many candidates fit what is typed; pure functions."""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from smith_core.fuzzy import SCATTERED, quality
+
+MOST_CANDIDATES = 200
+_LOOKED_BACK = 1_000
+"""Characters before the caret in which a mention may begin."""
+
+# The same begin of a word as for the mentions that are attached; quotes are there for names with blanks.
+_MENTION = re.compile(r"""(?<![^\s(\[{,;])@(?:"([^"\n]*)|'([^'\n]*)|([^\s"'@][^\s@]*)?)\Z""")
+_NAMES_WITH_BLANKS = frozenset({"load", "delete"})
+"""Commands of one argument that is a title."""
+_REST_OF_WORD = re.compile(r"\S*")
+_REST_OF_MENTION = re.compile(r"[^\s@]*")
+_UNQUOTED = re.compile(r"""[^\s"'@][^\s@]*""")
+
+Kind = Literal["command", "argument", "mention"]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """What can stand at the caret: the text that is put in, and what is shown of it; both are foreign text.
+
+    is_open: the word goes on behind it, as with a folder, so that no blank follows. usage: more words that help shows.
+    """
+
+    text: str
+    label: str
+    detail: str = ""
+    usage: str = ""
+    is_open: bool = False
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a line wants at its caret.
+
+    start, end: the part of the line that a candidate replaces. query: what is typed of it. command: of an argument.
+    words: the arguments before it.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    query: str
+    command: str = ""
+    words: tuple[str, ...] = ()
+
+
+def wanted_at(text: str, caret: int) -> Wanted | None:
+    """Return what is wanted at a position of a text, None when nothing is."""
+    if text.startswith("!"):
+        return None  # a line for a shell, which has names of its own
+    before = text[max(0, caret - _LOOKED_BACK) : caret]
+    mention = _MENTION.search(before)
+    if mention is not None:
+        query = mention[1] or mention[2] or mention[3] or ""
+        quote = {1: '"', 2: "'"}.get(mention.lastindex or 0, "")
+        return Wanted("mention", caret - len(before) + mention.start(), _mention_end(text, caret, quote), query)
+    line = text[:caret]
+    if not line.startswith("/") or "\n" in line:
+        return None
+    name, blank, rest = line[1:].partition(" ")
+    if not blank:
+        return Wanted("command", 0, _word_end(text, caret), name.lower())
+    name = name.lower()
+    if name in _NAMES_WITH_BLANKS:
+        query = rest.lstrip(" ")
+        return Wanted("argument", caret - len(query), len(text), query, command=name)
+    *words, query = rest.split(" ")
+    words = [word for word in words if word]
+    return Wanted("argument", caret - len(query), _word_end(text, caret), query, command=name, words=tuple(words))
+
+
+def as_mention(path: str) -> str | None:
+    """Return how a prompt mentions a path, None for a name that it cannot write."""
+    if not path.isprintable():
+        return None
+    if _UNQUOTED.fullmatch(path):
+        return f"@{path}"
+    quote = next((quote for quote in "\"'" if quote not in path), None)
+    return f"@{quote}{path}{quote}" if quote else None
+
+
+def fitting(query: str, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates that fit, the best first, all of them in their order without a query.
+
+    Those that have no more than the letters in their order are left out as soon as there are better ones.
+    """
+    if not query.strip():
+        return tuple(candidates)[:MOST_CANDIDATES]
+    words = query.casefold().split()
+    rated = [(_rating(query, words, candidate), candidate) for candidate in candidates]
+    best = max((rating for rating, _ in rated), default=0)
+    least = SCATTERED + 1 if best > SCATTERED else 1
+    rated = [(rating, candidate) for rating, candidate in rated if rating >= least]
+    rated.sort(key=lambda pair: -pair[0])
+    return tuple(candidate for _, candidate in rated[:MOST_CANDIDATES])
+
+
+def _rating(query: str, words: list[str], candidate: Candidate) -> int:
+    rating = max(quality(query, candidate.text.lstrip("/")), quality(query, candidate.label.lstrip("/")))
+    if rating <= SCATTERED and all(word in candidate.label.casefold() for word in words):
+        return SCATTERED + 1
+    return rating
+
+
+def _word_end(text: str, caret: int, rest: re.Pattern[str] = _REST_OF_WORD) -> int:
+    match = rest.match(text, caret)
+    return match.end() if match else caret
+
+
+def _mention_end(text: str, caret: int, quote: str) -> int:
+    """Return where the mention that the caret is in ends."""
+    if not quote:
+        return _word_end(text, caret, _REST_OF_MENTION)
+    line_end = text.find("\n", caret)
+    line_end = len(text) if line_end < 0 else line_end
+    closing = text.find(quote, caret, line_end)
+    return caret if closing < 0 else closing + 1

@@ -1,0 +1,77 @@
+"""Candidates of a whole session: commands, settings, models, notes, conversations and files."""
+
+from pathlib import Path
+
+from smith_core.completion.files import entries_of
+from smith_core.completion.slash import Candidate, wanted_at
+from smith_core.runtime import Runtime
+from tests.support.engine import command, open_engine, run_turn
+from tests.support.scripted_client import ScriptedClient
+
+
+async def offered(runtime: Runtime, text: str) -> dict[str, Candidate]:
+    wanted = wanted_at(text, len(text))
+    assert wanted is not None
+    return {found.text: found for found in await runtime.completion.candidates(wanted)}
+
+
+async def test_commands_settings_and_roles(tmp_path: Path) -> None:
+    runtime = open_engine(tmp_path, ScriptedClient("x"), {"ui": {"theme": "light"}})
+    assert next(iter(await offered(runtime, "/mod"))) == "/model"
+    assert list(await offered(runtime, "/config ")) == ["show", "set", "unset"]
+    themes = await offered(runtime, "/config set ui.theme ")
+    assert list(themes) == ["dark", "light", "contrast"]
+    assert (themes["dark"].detail, themes["light"].detail) == ("default", "now")
+    settings = await offered(runtime, "/config set them")
+    assert settings["ui.theme"].detail == '"light"  dark, light or contrast'
+    assert not any("services" in path or ">" in path for path in await offered(runtime, "/config set "))
+    assert list(await offered(runtime, "/config set active_role ")) == ["direct", "orchestrator"]
+    assert list(await offered(runtime, "/config unset ")) == []
+    await command(runtime, "/config set tool_step_budget 9")
+    assert list(await offered(runtime, "/config unset ")) == ["tool_step_budget"]
+    assert (await offered(runtime, "/role "))["direct"].detail == "Smith, in use"
+    assert list(await offered(runtime, "/export ")) == ["markdown", "html", "json"]
+    assert list(await offered(runtime, "/title x")) == []
+    assert list(await offered(runtime, "/nonsense x")) == []
+
+
+async def test_models_notes_and_conversations(tmp_path: Path) -> None:
+    runtime = open_engine(tmp_path, ScriptedClient("x", "y"), {"models": {"direct": "other"}})
+    assert {"scripted", "other"} <= set(await offered(runtime, "/model "))
+    await command(runtime, "/note upsert style Use [b]tabs[/b].\nAlways.")
+    await command(runtime, "/record plan first\nsecond")
+    assert (await offered(runtime, "/note get "))["style"].detail == "Use [b]tabs[/b]. Always."
+    assert (await offered(runtime, "/recall p"))["plan"].detail == "first second"
+    await run_turn(runtime, "count the stars")
+    await command(runtime, "/new")
+    await run_turn(runtime, "count the moons")
+    assert list(await offered(runtime, "/load stars")) == ["count the stars"]
+    assert "count the moons" not in await offered(runtime, "/load ")
+    assert "count the moons" in await offered(runtime, "/delete ")
+
+
+async def test_files_keep_to_ignore_rules_and_are_quoted(tmp_path: Path) -> None:
+    for name in ("src/main.py", "src/ma in.py", "build/main.o", "[red]x.md", "wide 漢字.md", "line\nbreak.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+    (tmp_path / ".gitignore").write_text("build/\n")
+    runtime = open_engine(tmp_path, ScriptedClient("x"))
+    assert list(await offered(runtime, "@main")) == ["@src/main.py", '@"src/ma in.py"']
+    assert '@"src/ma in.py"' in await offered(runtime, '@"ma in')
+    everything = await offered(runtime, "@")
+    assert {"@[red]x.md", '@"wide 漢字.md"', "@.gitignore"} <= set(everything)
+    assert not any("line" in text or "build" in text for text in everything)
+    await runtime.stop_session("quit")
+
+
+def test_a_path_to_elsewhere_lists_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "note.txt").write_text("x")
+    assert entries_of("../be", tmp_path / "here") == ["../beside/"]
+    assert entries_of("../beside/", tmp_path / "here") == ["../beside/note.txt"]
+    assert entries_of(f"{tmp_path}/beside/no", tmp_path) == [f"{tmp_path}/beside/note.txt"]
+    assert entries_of("..", tmp_path) == ["../"]
+    assert entries_of("/nowhere/x", tmp_path) == []
+    assert entries_of("/\0/x", tmp_path) == []
