@@ -52,6 +52,7 @@ class ConversationFile:
         self._prompts: dict[str, int] = {} if prompts is None else prompts
         self._next_sequence = 0
         self._sequence_epoch = -1
+        self._known_meta: tuple[tuple[int, int], ConversationMeta] | None = None
 
     @property
     def size(self) -> int:
@@ -81,24 +82,24 @@ class ConversationFile:
     def write_prompt(self, turn_id: str, message: Message, cwd: str, project_id: str) -> None:
         """Keep the prompt of a turn that has begun."""
         sequence = self._prompts.get(turn_id, self._next())
-        meta = self._touched(self.meta, message, message.created_at or time.time())
+        meta = self._touched(self._meta_without_reading(), message, message.created_at or time.time())
+        meta = msgspec.structs.replace(
+            meta,
+            cwd=meta.cwd or cwd,
+            project_id=meta.project_id or project_id,
+            message_count=self._count() + (turn_id not in self._prompts),
+        )
         with self.adapter.batch():
             self.conversations.put(self.conversation_id, sequence, message)
-            self.conversations.put_meta(
-                msgspec.structs.replace(
-                    meta,
-                    cwd=meta.cwd or cwd,
-                    project_id=meta.project_id or project_id,
-                    message_count=self._count() + (turn_id not in self._prompts),
-                )
-            )
+            self.conversations.put_meta(meta)
+        self._known_meta = (self._state, meta)
         self._prompts[turn_id] = sequence
         self._next_sequence = max(self._next_sequence, sequence + 1)
 
     def write_turns(self, records: Sequence[TurnRecord]) -> None:
         """Keep finished turns, all in one batch; the first message of each takes the place of its saved prompt."""
         following = self._next()
-        meta = self.meta
+        meta = self._meta_without_reading()
         count = self._count()
         with self.adapter.batch():
             for record in records:
@@ -114,7 +115,9 @@ class ConversationFile:
                 prompt = record.messages[0] if record.messages else None
                 meta = self._touched(meta, prompt, record.started_at + record.result.duration_s)
                 meta = msgspec.structs.replace(meta, cwd=record.cwd, project_id=record.project_id)
-            self.conversations.put_meta(msgspec.structs.replace(meta, message_count=count))
+            meta = msgspec.structs.replace(meta, message_count=count)
+            self.conversations.put_meta(meta)
+        self._known_meta = (self._state, meta)
         self._next_sequence = following
         for record in records:
             self._prompts.pop(record.turn_id, None)
@@ -204,6 +207,18 @@ class ConversationFile:
 
     def _count(self) -> int:
         return self._database.storage.count(MESSAGES.name)
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        """Another one after every change of the file."""
+        file = self._database.storage.file
+        return file.epoch, file.contents.sequence
+
+    def _meta_without_reading(self) -> ConversationMeta:
+        """Return the description; from memory when nothing else was written since."""
+        if self._known_meta is not None and self._known_meta[0] == self._state:
+            return self._known_meta[1]
+        return self.meta
 
     def _stored(self, start: int, stop: int) -> int:
         """Return how many numbers of a range have a message."""

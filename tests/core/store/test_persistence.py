@@ -256,6 +256,18 @@ async def test_titles_and_times(store: DiskPersistence) -> None:
     assert metas[0].size_bytes > 0
 
 
+async def test_a_title_given_between_two_turns_stays(store: DiskPersistence) -> None:
+    await store.persist_turn(turn("c1", 1))
+    await store.set_title("c1", "mine")
+    await store.save_prompt("c1", "t2", prompt(2))
+    await store.persist_turn(turn("c1", 2))
+    await store.delete_message("c1", 1)
+    await store.persist_turn(turn("c1", 3))
+    meta = await store.describe("c1")
+    assert meta is not None
+    assert (meta.title, meta.message_count) == ("mine", len(await store.load_messages("c1")))
+
+
 async def test_a_catalogue_that_is_behind_or_lost_is_made_again(store: DiskPersistence, folder: Path) -> None:
     for name in ("one", "two"):
         await store.persist_turn(turn(name, 1, at=1000.0 if name == "one" else 2000.0))
