@@ -78,7 +78,7 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("tools.bash_timeout_s", number(1, 3600), "Seconds that a command may run when its call names no limit."),
     ("tools.sandbox", choice("off", "auto", "required"), "Whether commands run in a sandbox."),
     ("tools.permission", choice("auto", "ask", "read-only"), "Whether tools run by themselves, ask, or only read."),
-    ("tools.web_fetch_allow_hosts", _HOSTS, "Hosts of an inside network that web_fetch may reach."),
+    ("tools.web_fetch_allow_hosts", _HOSTS, "Inside hosts that web_fetch may reach, as host or host:port."),
     ("ui.theme", choice("dark", "light", "contrast"), "The colours."),
     ("ui.rain", choice("auto", "kitty", "cells", "off"), "How the rain is drawn."),
     ("ui.motion", choice("full", "reduced"), "How much moves on the screen."),

@@ -46,6 +46,11 @@ _MEANT = {
     "unicode-escape": "",
     "raw-unicode-escape": "",
 }
+_LIKELY = (
+    *("cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "koi8_r", "iso8859_2"),
+    *("cp932", "euc_jp", "iso2022_jp", "gb18030", "big5", "cp949"),
+)
+"""Encodings in which pages without a declared one are written; more would only be mistaken for these."""
 
 
 def main() -> None:
@@ -53,13 +58,15 @@ def main() -> None:
     _limit_cpu()
     job, body = _read_job(int(sys.argv[1]))
     charset = choose_charset(body, job["charset"], is_html=job["html_characters"] > 0)
-    text = body.decode(charset, "replace").encode("utf-8", "replace").decode("utf-8")
+    text = body.decode(charset, "replace")
+    del body
     facts = {"charset": charset.removesuffix("-sig"), "title": "", "characters": len(text)}
     if job["html_characters"]:
         facts["title"] = title_of(text)
         text = to_markdown(text[: job["html_characters"]], job["address"])
     with os.fdopen(os.dup(1), "wb") as output:
-        output.write(json.dumps(facts).encode() + b"\n" + text.encode())
+        output.write(json.dumps(facts).encode() + b"\n")
+        output.write(text.encode("utf-8", "replace"))
 
 
 def _read_job(descriptor: int) -> tuple[dict[str, Any], bytes]:
@@ -107,8 +114,10 @@ def guess_charset(sample: bytes) -> str:
     """Return the most likely encoding of a sample that is not UTF-8."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(sample, steps=5, chunk_size=2048).best()
-    return (known_charset(best.encoding) if best else "") or "cp1252"
+    matches = list(from_bytes(sample, steps=5, chunk_size=2048, cp_isolation=list(_LIKELY)))
+    # Where several fit equally well it is Western text, which the others can hold as well.
+    best = [match.encoding for match in matches if match.chaos <= matches[0].chaos]
+    return known_charset("cp1252" if not best or "cp1252" in best else best[0])
 
 
 def title_of(page: str) -> str:

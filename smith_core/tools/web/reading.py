@@ -23,7 +23,7 @@ _ATTEMPTS = ((HTML_CHARACTERS, 4.0), (HTML_CHARACTERS // 16, 2.0), (0, 2.0))
 """How much is taken as HTML and for how many seconds; at the end the source as it is."""
 
 _OUTPUT_BYTES = 40_000_000
-_MEMORY_BYTES = 300 * 1024 * 1024
+_MEMORY_BYTES = 160 * 1024 * 1024
 _PROGRAM = Path(__file__).with_name("page_reader.py")
 _HEAD_SHARE = 0.8
 _MAX_FACTS_BYTES = 64 * 1024

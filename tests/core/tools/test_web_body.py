@@ -118,10 +118,23 @@ def test_the_charset_is_found(declared: str, text: str, encoding: str, chosen: s
     assert body.decode(chosen) == text
 
 
-def test_a_body_without_any_sign_is_guessed_and_one_cut_within_a_character_is_utf8() -> None:
-    prose = "Это обычный русский текст, который никто не подписал своей кодировкой. " * 20
-    guessed = choose_charset(prose.encode("cp1251"), "", is_html=False)
-    assert prose.encode("cp1251").decode(guessed) == prose
+@pytest.mark.parametrize(
+    ("prose", "encoding"),
+    [
+        ("Это обычный русский текст, который никто не подписал. ", "cp1251"),
+        ("Это обычный русский текст, который никто не подписал. ", "koi8-r"),
+        ("Le projet a été créé à l’été dernier; où êtes-vous allés? Ça coûte 3 €. ", "cp1252"),
+        ("Zażółć gęślą jaźń. Wszystko będzie dobrze, powiedział łabędź. ", "cp1250"),
+        ("これは普通の日本語の文章です。漢字とかなが混ざっています。", "cp932"),
+        ("这是一个没有声明编码的普通中文网页，里面有很多汉字。", "gb18030"),
+    ],
+)
+def test_a_body_without_any_sign_is_guessed(prose: str, encoding: str) -> None:
+    body = (prose * 20).encode(encoding)
+    assert body.decode(choose_charset(body, "", is_html=False)) == prose * 20
+
+
+def test_a_body_that_is_cut_within_a_character_is_utf8_still() -> None:
     assert choose_charset("naïve €".encode()[:-1], "", is_html=False) == "utf-8"
 
 
