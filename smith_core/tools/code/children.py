@@ -19,6 +19,8 @@ from smith_core.tools.base import ToolContext, ToolOutcome
 
 _CHUNK_BYTES = 256 * 1024
 _PROBLEM_BYTES = 4_096
+MAX_SECONDS = 30.0
+"""Longest time that a program may take; a project is searched in a second, the whole disk is not."""
 _GATHERING_S = 0.004
 
 
@@ -28,32 +30,34 @@ class Child:
     def __init__(self, popen: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
         self._popen = popen
         self._errors = errors
+        self.is_late = False
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield what the program writes, until it ends."""
+    def chunks(self, limit_s: float = MAX_SECONDS) -> Iterator[bytes]:
+        """Yield what the program writes, until it ends or `limit_s` seconds are over; then it `is_late`."""
         assert self._popen.stdout is not None
         descriptor = self._popen.stdout.fileno()
         with contextlib.suppress(AttributeError, OSError):  # not Linux, or the system's limit is lower
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _CHUNK_BYTES)
-        while chunk := os.read(descriptor, _CHUNK_BYTES):
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        deadline = time.monotonic() + limit_s
+        while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            chunk = os.read(descriptor, _CHUNK_BYTES)
+            if not chunk:
+                return
             yield chunk
             if len(chunk) < _CHUNK_BYTES // 8:
                 # Waking up for each of thousands of small writes would take a core from the program itself.
                 time.sleep(_GATHERING_S)
+            if time.monotonic() > deadline:
+                break
+        self.is_late = True
+        self.kill()
 
-    def lines(self, deadline: float) -> Iterator[bytes]:
-        """Yield the whole lines that the program writes until it ends, or until `deadline` (time.monotonic)."""
-        assert self._popen.stdout is not None
-        descriptor = self._popen.stdout.fileno()
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
+    def lines(self, limit_s: float) -> Iterator[bytes]:
+        """Yield the whole lines that the program writes until it ends, or until `limit_s` seconds are over."""
         rest = b""
-        while (left_s := deadline - time.monotonic()) > 0:
-            if not poll.poll(left_s * 1000):
-                return
-            chunk = os.read(descriptor, _CHUNK_BYTES)
-            if not chunk:
-                return
+        for chunk in self.chunks(limit_s):
             *whole, rest = (rest + chunk).split(b"\n")
             yield from whole
 

@@ -20,7 +20,7 @@ PAGE_CHARS = 6_000
 MAX_FILES = 60
 MAX_QUERY_CHARS = 500
 _NEAR_NAMES = 3
-_LOOKS_LIKE_GLOB = re.compile(r"[*?\[{]")
+_LOOKS_LIKE_GLOB = re.compile(r"[*{]")
 
 
 class FilesArguments(msgspec.Struct, frozen=True, kw_only=True):

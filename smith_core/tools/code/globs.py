@@ -5,6 +5,8 @@ import re
 from smith_core.tools.code.place import visible
 
 MAX_GLOB_CHARS = 500
+MAX_GROUPS = 3
+"""Alternatives and ** in one glob; each multiplies the ways to match."""
 
 
 class GlobError(ValueError):
@@ -54,19 +56,36 @@ def _harmless(name: str) -> str:
     return f"[{name[0]}]{name[1:]}" if name.startswith("include:") else name
 
 
+_STAR, _FOLDERS, _REST = "[^/]*", "(?:.*/)?", ".*"
+
+
 def _compiled(glob: str) -> re.Pattern[str]:
-    words, depth, place = [], 0, 0
+    words = _translated(glob)
+    groups = sum(word == "(?:" for word in words)
+    if groups > MAX_GROUPS or sum(word in (_FOLDERS, _REST) for word in words) > MAX_GROUPS:
+        raise GlobError(f"the glob {visible(glob[:80])!r} has too many ** or {{…}}; give a simpler one")
+    try:
+        return re.compile("".join(_committed(words)).removeprefix("/"), re.DOTALL)
+    except re.error as error:
+        raise GlobError(f"the glob {visible(glob)!r} cannot be read ({error}); give one such as src/**/*.py") from None
+
+
+def _translated(glob: str) -> list[str]:
+    """Return the glob as pieces of a regular expression."""
+    words: list[str] = []
+    depth, place = 0, 0
     while place < len(glob):
-        character = glob[place]
+        character, at_begin = glob[place], place == 0 or glob[place - 1] == "/"
         place += 1
-        if glob.startswith("**/", place - 1):
-            words.append("(?:.*/)?")
+        if at_begin and glob.startswith("**/", place - 1):
+            words.append(_FOLDERS)
             place += 2
-        elif glob.startswith("**", place - 1):
-            words.append(".*")
+        elif at_begin and glob[place - 1 :] == "**":
+            words.append(_REST)
             place += 1
         elif character == "*":
-            words.append("[^/]*")
+            if words[-1:] != [_STAR]:
+                words.append(_STAR)
         elif character == "?":
             words.append("[^/]")
         elif character == "[" and (end := glob.find("]", place + 1)) > 0:
@@ -87,7 +106,20 @@ def _compiled(glob: str) -> re.Pattern[str]:
             place += 1
         else:
             words.append(re.escape(character))
-    try:
-        return re.compile("".join(words).removeprefix("/") + ")" * depth, re.DOTALL)
-    except re.error as error:
-        raise GlobError(f"the glob {visible(glob)!r} cannot be read ({error}); give one such as src/**/*.py") from None
+    return [*words, *([")"] * depth)]
+
+
+def _committed(words: list[str]) -> list[str]:
+    """Let a star before another one take the first place that fits; trying the others as well could take for ever."""
+    done: list[str] = []
+    place = 0
+    while place < len(words):
+        end = place + 1
+        while end < len(words) and words[end] not in (_STAR, _FOLDERS, _REST, "(?:", ")", "|"):
+            end += 1
+        if words[place] == _STAR and end < len(words) and words[end] == _STAR:
+            done.append(f"(?>[^/]*?{''.join(words[place + 1 : end])})")
+        else:
+            done += words[place:end]
+        place = end
+    return done

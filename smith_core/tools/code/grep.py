@@ -7,7 +7,7 @@ import msgspec
 
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.code.budget import counted
-from smith_core.tools.code.children import Children
+from smith_core.tools.code.children import MAX_SECONDS, Children
 from smith_core.tools.code.globs import GlobError, PathGlob
 from smith_core.tools.code.grep_ranking import rank
 from smith_core.tools.code.grep_text import found_text
@@ -44,6 +44,7 @@ class _Found(msgspec.Struct):
     matches: int = 0
     binaries: int = 0
     is_cut: bool = False
+    is_late: bool = False
     problem: str = ""
 
 
@@ -97,6 +98,8 @@ class _Search:
                 f"[the pattern is no valid regular expression ({_in_words(first_problem)}); "
                 "it was searched for as plain text]"
             )
+        if found.is_late:
+            self._notes.append(f"[the search was ended after {MAX_SECONDS:g} s: name a smaller folder]")
         if not found.matches and not self._notes:
             found = self._run("--ignore-case")
             if found.matches:
@@ -124,7 +127,8 @@ class _Search:
                     found.is_cut = True
                     break
             else:
-                if not found.lines and has_failed(child):
+                found.is_late = child.is_late
+                if not found.lines and not found.is_late and has_failed(child):
                     found.problem = child.problem
         return found
 

@@ -53,10 +53,7 @@ def list_files(place: Place, ctx: ToolContext, children: Children) -> list[str]:
 
     Bytes that are no UTF-8 are kept as os.fsdecode gives them.
     """
-    with children.run(ripgrep_command(["--files", "--null"], place, ctx), place.folder) as child:
-        data = b"".join(child.chunks())
-    children.check()
-    return [os.fsdecode(path.removeprefix(b"./")) for path in data.split(b"\0") if path]
+    return _paths(["--files", "--null"], place, ctx, children)
 
 
 def files_with(
@@ -68,9 +65,16 @@ def files_with(
     """
     options = ["--files-with-matches", "--null", "--ignore-case"]
     options += [*(f"--type-add=ours:{glob}" for glob in types), *(["--type=ours"] if types else [])]
-    with children.run(ripgrep_command([*options, "-e", pattern], place, ctx), place.folder) as child:
-        data = b"".join(child.chunks())
-    children.check()
+    return _paths([*options, "-e", pattern], place, ctx, children)
+
+
+def _paths(options: list[str], place: Place, ctx: ToolContext, children: Children) -> list[str]:
+    with children.run(ripgrep_command(options, place, ctx), place.folder) as child:
+        data = b"".join(chunks_of(child, children))
+        if child.is_late:
+            raise failure(
+                "tool", "too_slow", f"{place.title} is too large to be looked through in time; name a smaller folder"
+            )
     return [os.fsdecode(path.removeprefix(b"./")) for path in data.split(b"\0") if path]
 
 

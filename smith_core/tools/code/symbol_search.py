@@ -25,6 +25,7 @@ MAX_QUERY_CHARS = 300
 PARSING_S = 2.0
 """Seconds for which files are parsed in one call; what was parsed is known to the next one."""
 
+_LONGEST_SCATTERED = 40
 _SEPARATORS = re.compile(r"::|[.#/\\]|->")
 _KEYWORDS = (
     "def|class|fn|func|fun|function|struct|enum|union|trait|interface|type|typedef|module|namespace|impl|const|let|var"
@@ -139,9 +140,10 @@ def _search(
         defining = rf"\b(?:{_KEYWORDS})\b.{{0,80}}?{pattern}"
         choose_first = partial(files_with, defining, place, ctx, children, globs)
         known = store.symbols_of(place.folder, paths, children, parsing_s, choose_first)
-        hits = _hits(query, re.compile(pattern, re.IGNORECASE), known.values())
+        # Letters with anything between them would make Python's engine try for ever; `quality` does not.
+        hits = _hits(query, re.compile("" if scattered else pattern, re.IGNORECASE), known.values())
         searched = _Searched(hits, len(paths), len(paths) - len(known))
-        if searched.hits or len(query.name) < 2 or searched.missing:
+        if searched.hits or searched.missing or not 2 <= len(query.name) <= _LONGEST_SCATTERED:
             break
     return searched
 

@@ -104,5 +104,7 @@ def _parse_share(share: Sequence[_Unknown], children: Children, deadline: float)
     decoder = msgspec.json.Decoder(FileSymbols)
     with children.run(_COMMAND, Path("/"), given) as child:
         return [
-            (asked, decoder.decode(line)) for asked, line in zip(share, child.lines(deadline), strict=False) if line
+            (asked, decoder.decode(line))
+            for asked, line in zip(share, child.lines(deadline - time.monotonic()), strict=False)
+            if line
         ]

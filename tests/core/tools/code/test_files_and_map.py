@@ -25,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
             "src/app/control.py": "from app.user_control import UserControl\n",
             "tests/test_control.py": "def test_it():\n    pass\n",
             "vendor/control.js": "1\n",
+            "web/[id].tsx": "",
             "ignored/control.py": "",
             ".gitignore": "ignored/\n",
             ".github/workflows/ci.yml": "on: push\n",
@@ -41,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
         ("./src/app/control.py", ["src/app/control.py"]),
         ("*.yml", [".github/workflows/ci.yml"]),
         ("control.js", ["vendor/control.js"]),
+        ("[id].tsx", ["web/[id].tsx"]),
     ],
 )
 async def test_files_are_found_the_best_first(folder: Path, query: str, expected: list[str]) -> None:
@@ -76,7 +78,7 @@ async def test_long_lists_are_bounded(tmp_path: Path) -> None:
 async def test_a_map_needs_no_arguments(folder: Path, arguments: str) -> None:
     call = ToolCall(id="c1", name="code_map", arguments=arguments)
     result = await execute(call, "explorer", ToolRegistry(BUILTIN_TOOLS), lambda _: make_context(folder))
-    assert result.ok and result.content.startswith(f"{folder}: 9 files, ")
+    assert result.ok and result.content.startswith(f"{folder}: 10 files, ")
 
 
 async def test_a_map_tells_where_to_begin_and_what_is_where(folder: Path) -> None:

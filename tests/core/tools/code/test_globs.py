@@ -1,4 +1,8 @@
+import re
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from smith_core.tools.code.globs import GlobError, PathGlob
 
@@ -43,7 +47,19 @@ def _options(glob: str) -> list[str]:
         return []
 
 
-@pytest.mark.parametrize("glob", ["!", "/", "a\0b", "x" * 600, "[z-a]"])
+@pytest.mark.parametrize("glob", ["!", "/", "a\0b", "x" * 600, "[z-a]", "**/a/**/b/**/c/**/d", "{a}{b}{c}{d}"])
 def test_what_is_no_glob_is_refused_in_words(glob: str) -> None:
     with pytest.raises(GlobError, match="the glob"):
         PathGlob(glob)
+
+
+@given(st.text("ab/*", min_size=1, max_size=8), st.text("ab/", max_size=8))
+def test_a_star_matches_as_trying_every_way_would(glob: str, path: str) -> None:
+    assume(glob.strip("/") and not glob.endswith("/") and "**" not in glob and not glob.startswith("/"))
+    simple = re.compile(re.escape(glob).replace(r"\*", "[^/]*"))
+    expected = simple.fullmatch(path if "/" in glob else path.rpartition("/")[2])
+    assert PathGlob(glob).lets_through(path) is (expected is not None)
+
+
+def test_a_glob_of_stars_is_matched_in_no_time() -> None:
+    assert not PathGlob("*a" * 200 + "b").lets_through("a" * 250)

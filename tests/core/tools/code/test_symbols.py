@@ -77,6 +77,11 @@ async def test_what_cannot_be_asked_for_is_refused_in_words(folder: Path, query:
     assert isinstance(parse_query(query, kind), str)
 
 
+async def test_a_query_of_one_letter_repeated_is_answered_in_no_time(tmp_path: Path) -> None:
+    folder = make_files(tmp_path / "p", {"a.py": f"def {'a' * 200}():\n    pass\n"})
+    assert "no symbol fits" in (await explore("code_symbols", folder, query="a" * 30 + "b")).content
+
+
 @pytest.mark.parametrize("query", ["zebra", "--help", "(", "*", "-e", "::", "a b c"])
 async def test_any_other_query_gives_an_answer(folder: Path, query: str) -> None:
     assert (await explore("code_symbols", folder, query=query)).ok
