@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import secrets
 import shlex
 from typing import Annotated
 
@@ -122,7 +123,9 @@ class GitRun:
 
     async def _disarming_settings(self) -> dict[str, str] | ToolOutcome:
         listed = bytearray()
-        env = git_environment(self._ctx.child_env, {})
+        # A git that does not know how to take settings from its environment (before 2.31) would not show this one.
+        probe = f"smith.probe{secrets.token_hex(8)}"
+        env = git_environment(self._ctx.child_env, {probe: "true"})
         argv = list_settings_argv(self._program)
         end = await run_program(argv, self._ctx, env=env, limits=_SETTINGS_LIMITS, on_output=listed.extend)
         text = listed.decode("utf-8", "surrogateescape")
@@ -131,6 +134,8 @@ class GitRun:
         if end.ending != "exited" or end.status != 0:
             self._text.add(without_controls(clean_text(text)))
             return await self._outcome(end)
+        if probe not in text.split("\0"):
+            return failed("this git is too old to be run safely; install git 2.31 or newer", code="too_old")
         return named_programs(text)
 
     def _take(self, data: bytes) -> None:

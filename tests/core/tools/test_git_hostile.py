@@ -1,5 +1,6 @@
 """Repositories whose configuration names programs: none of them is ever started."""
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -175,6 +176,18 @@ async def test_pagers_editors_and_aliases_are_not_run(tmp_path: Path) -> None:
     trap = Trap(tmp_path)
     pager_and_alias(trap)
     await trap.spring()
+
+
+async def test_a_git_that_takes_no_settings_from_its_environment_is_not_used(tmp_path: Path) -> None:
+    trap = Trap(tmp_path)
+    fsmonitor(trap)
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    old.write_text(f'#!/bin/sh\nunset GIT_CONFIG_COUNT\nexec {shutil.which("git")} "$@"\n')
+    old.chmod(0o755)
+    trap.repo.env["PATH"] = f"{old.parent}:{trap.repo.env['PATH']}"
+    assert "install git 2.31 or newer" in (await trap.repo("status")).content
+    assert not trap.mark.exists()
 
 
 async def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
