@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from smith_core.llm.host_control import running_hosts
 from tests.e2e.conftest import SMITH, Place
 from tests.support.demo_task import RIGHT_LINE, TASK, do_task
 from tests.support.model_steps import Call, Calls, Finish, Status
@@ -61,6 +62,20 @@ def test_a_task_in_json(place: Place) -> None:
     result = events[-1]["result"]
     assert (result["stop_reason"], result["error"], result["tool_calls"]) == ("completed", None, 3)
     assert done.returncode == 0
+
+
+def test_the_next_start_is_served_by_the_host_of_the_first_unless_that_is_switched_off(place: Place) -> None:
+    place.environ |= {"LLM_API_KEY": "sk-SECRET", "OTHER_TOKEN": "SECRET"}
+    pids = []
+    with ServerThread(lambda request: "fine.") as server:
+        for more in ((), (), ("--set", "llm_config.host_linger_s=0")):
+            assert run(place, server.url, *more, task="hello").returncode == 0
+            (report,) = running_hosts(place.environ)
+            assert report.status is not None
+            pids.append(report.status.pid)
+        assert [request.key for request in server.requests] == ["sk-SECRET"] * 3
+    assert len(set(pids)) == 1 and is_alive(pids[0])
+    assert b"SECRET" not in Path(f"/proc/{pids[0]}/environ").read_bytes()
 
 
 def test_b04_a_task_from_standard_input_and_an_answer_may_be_odd_bytes(place: Place) -> None:
