@@ -47,6 +47,9 @@ _C = """
     declarator: (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (pointer_declarator (pointer_declarator
     declarator: (function_declarator declarator: (identifier) @name)))) @function
+(declaration declarator: (function_declarator declarator: (identifier) @name)) @function
+(declaration declarator: (pointer_declarator
+    declarator: (function_declarator declarator: (identifier) @name))) @function
 (struct_specifier name: (type_identifier) @name body: (_)) @struct
 (union_specifier name: (type_identifier) @name body: (_)) @union
 (enum_specifier name: (type_identifier) @name body: (_)) @enum

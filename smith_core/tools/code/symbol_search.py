@@ -74,12 +74,13 @@ class _Hit(msgspec.Struct, frozen=True):
     quality: int
 
     @property
-    def order(self) -> tuple[int, int, int, int, str, int]:
-        """The best first: the kind of fit, then code before tests, types and functions before values."""
+    def order(self) -> tuple[int, int, int, int, bool, str, int]:
+        """The best first: the kind of fit, code before tests, functions before values, bodies before declarations."""
         of_path = path_class(self.path)
         demotion = {FOREIGN: 2, TEST: 1}.get(of_path, 0)
         minor = self.symbol.kind in _MINOR_KINDS
-        return -(self.quality // 100), demotion, minor, -self.quality, self.path, self.symbol.line
+        is_short = self.symbol.line == self.symbol.end_line
+        return -(self.quality // 100), demotion, minor, -self.quality, is_short, self.path, self.symbol.line
 
 
 class _Searched(msgspec.Struct, frozen=True):
@@ -199,6 +200,6 @@ def symbol_line(symbol: Symbol, *, with_container: bool = False, indent: int = 0
     """Return a symbol as one line: where, what kind, and how it is declared."""
     where = f"{symbol.line}-{symbol.end_line}" if symbol.end_line > symbol.line else str(symbol.line)
     inside = f"  (in {symbol.container})" if with_container and symbol.container else ""
-    text = symbol.signature or symbol.name
+    text = symbol.signature if symbol.name in symbol.signature else f"{symbol.signature} … {symbol.name}".strip(" …")
     kind = "" if symbol.kind in text.split() else f"{symbol.kind} "
     return f"  {where:<11} {'  ' * indent}{kind}{text}{inside}"

@@ -52,7 +52,7 @@ GRAMMARS = {
         "typedef int (*cb)(int);\nenum col { RED };\nstatic const int tbl[] = {1};\nint proto(int);\n"
         "static int add(int a)\n{\n  return a;\n}\nchar *name(void) { return 0; }\n",
         "constant LIM 1-1|macro SQ 2-2|struct p 3-5|type q_t 6-6|type cb 7-7|enum col 8-8|variable tbl 9-9"
-        "|function add 11-14|function name 15-15",
+        "|function proto 10-10|function add 11-14|function name 15-15",
     ),
     "cpp": (
         "namespace n {\nclass K : public B {\n public:\n"
