@@ -47,6 +47,8 @@ def looks_like_definition(line: FoundLine) -> bool:
         return False
     raw = line.text.encode("utf-8", "surrogateescape")
     before = raw[: line.column - 1].decode("utf-8", "replace")
+    if before.lstrip().startswith(("from ", "import ", "use ", "#include")):
+        return False
     if _BEFORE_NAME.search(before):
         return True
     rest = raw[line.column - 1 :].decode("utf-8", "replace")
