@@ -8,6 +8,13 @@ from smith_core.frozen import EMPTY_MAPPING
 from smith_core.store.version import GLOBAL_JOURNAL
 
 
+def stored_settings_line(folder: Path) -> tuple[Path, str]:
+    """Return the file below a data folder that holds the persisted patch, and what its newest line has in it."""
+    from smith_core.store.peek import RECORD
+
+    return folder / GLOBAL_JOURNAL, RECORD.decode()
+
+
 def stored_settings(folder: Path) -> Mapping[str, Any]:
     """Return the persisted patch below a data folder as it is, unchecked; empty when there is none that can be read."""
     if not (folder / GLOBAL_JOURNAL).exists():

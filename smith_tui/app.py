@@ -124,10 +124,21 @@ class SmithApp(OutputApp, inherit_bindings=False):
         if self.start.asks_first:
             self.call_after_refresh(self.open_setup)
         self.call_after_refresh(self._hide_keys)
+        self.call_after_refresh(self._keep_picture)
 
     def _hide_keys(self) -> None:
         # Not awaited: the app's messages need not wait for it.
         self._hiding = asyncio.ensure_future(asyncio.to_thread(self.start.hide_keys))
+
+    def _keep_picture(self) -> None:
+        """Keep what the next start can show at once, unless this one began with it or shows something else already."""
+        early = self.early_terminal
+        if early is not None and not early.was_painted and self.screen is self.chat and not self.chat.prompt.text:
+            from smith_tui.picture_keeper import keep_picture
+            from smith_tui.widgets.key_hints import KeyHints
+
+            shown = (self.chat.prompt.region, self.chat.query_one(KeyHints).region)
+            self._keeping = keep_picture(early.key, self.canvas, shown, self.start.user_file)
 
     async def on_unmount(self) -> None:
         """End what still runs."""

@@ -26,14 +26,15 @@ _INPUT, _LOCAL, _CONTROLS = 0, 3, 6  # places in what tcgetattr returns
 class EarlyTerminal:
     """A terminal that reads keys one by one until the toolkit takes it over or `close` gives it back.
 
-    attributes: as tcgetattr returned them before anything was changed. key: what the picture belongs to, None when
-    this start may have none.
+    attributes: as tcgetattr returned them before anything was changed. key: what a picture of this start belongs to,
+    None when it may have none. was_painted: whether there was one.
     """
 
     def __init__(self, screen: int, attributes: "list[Any]", key: StartKey | None) -> None:
         self.attributes = attributes
         self.key = key
-        self.has_picture = False
+        self.was_painted = False
+        self._has_picture = False
         self._screen = screen
         self._is_open = True
         self._handlers: dict[signal.Signals, Any] = {}
@@ -45,12 +46,12 @@ class EarlyTerminal:
             self._handlers[number] = signal.signal(number, self._end_by_signal)
         termios.tcsetattr(0, termios.TCSANOW, _without_echo(self.attributes))
         if picture is not None:
-            self.has_picture = True
+            self.was_painted = self._has_picture = True
             os.write(self._screen, _ENTER + picture)
 
     def hand_over(self) -> bool:
         """Leave the terminal to the toolkit; say whether the picture stands on its alternate screen."""
-        had_picture, self.has_picture = self.has_picture, False
+        had_picture, self._has_picture = self._has_picture, False
         return had_picture
 
     def close(self) -> None:

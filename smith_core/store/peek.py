@@ -11,7 +11,8 @@ from smith_core.store.journal.tail import read_entries
 from smith_core.store.schema import CONFIG, RUNTIME_OVERRIDES
 from smith_core.store.version import GLOBAL_JOURNAL, SCHEMA_VERSION
 
-_RECORD = f" {CONFIG} {RUNTIME_OVERRIDES}\t".encode()
+RECORD = f" {CONFIG} {RUNTIME_OVERRIDES}\t".encode()
+"""What each line of the persisted patch has in it, and hardly any other."""
 
 
 def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
@@ -32,13 +33,13 @@ def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
 
 
 def _from_the_end(data: bytes) -> Iterator[Line]:
-    at = data.rfind(_RECORD)
+    at = data.rfind(RECORD)
     while at >= 0:
         end = data.find(b"\n", at) + 1
         line = parse_line(data[data.rfind(b"\n", 0, at) + 1 : end]) if end else None
         if line is not None and (line.table, line.key) == (CONFIG, RUNTIME_OVERRIDES):
             yield line
-        at = data.rfind(_RECORD, 0, at)
+        at = data.rfind(RECORD, 0, at)
 
 
 def _last_in_whole_batches(path: Path) -> bytes:

@@ -54,6 +54,14 @@ class OutputApp(App[None]):
             self.canvas.forget()
             self._write_frame()
 
+    def on_mount(self) -> None:
+        """Let keys in as soon as the first frame is there."""
+        self.call_after_refresh(self._release_input)
+
+    def _release_input(self) -> None:
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.release_input()
+
     def on_resize(self, event: events.Resize) -> None:
         """Draw all anew, also at the old size: the terminal may have cut its rows, or been in other hands."""
         if self.canvas is None:

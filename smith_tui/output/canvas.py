@@ -1,13 +1,14 @@
 """The screen twice: as the app wants it and as the terminal shows it; what is written is the difference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.color import ColorSystem
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.geometry import Region
 from textual.strip import Strip
 
 from smith_tui.output.encoder import Encoder
-from smith_tui.output.pens import PenBox
+from smith_tui.output.pens import Pen, PenBox
 from smith_tui.output.rows import Row, blank_row, part_of
 from smith_tui.output.scrolling import find_shift, shifted
 
@@ -37,6 +38,21 @@ class Canvas:
     def rows(self) -> tuple[Row, ...]:
         """What the app wants to be shown."""
         return tuple(self._wanted)
+
+    def chrome(self, shown: Iterable[Region]) -> str:
+        """Return what draws the wanted screen with the text of these regions alone, everything else as empty ground."""
+        encoder = Encoder(self._width, has_color_erase=self._has_color_erase)
+        grounds: dict[str, Pen] = {}
+        for y, row in enumerate(self._wanted):
+            seen = [region.column_span for region in shown if y in region.line_range]
+            cells = [
+                cell
+                if any(first <= x < end for first, end in seen)
+                else (" ", grounds.setdefault(cell[1].background, Pen(background=cell[1].background)))
+                for x, cell in enumerate(row.cells)
+            ]
+            encoder.row(y, None, cells)
+        return encoder.finish((0, 0))
 
     def resize(self, width: int, height: int) -> None:
         """Begin anew at a size; the app has to give all rows again."""

@@ -1,10 +1,13 @@
 """The terminal driver: takes a terminal over that was made ready early, and gives it back as it was at first."""
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from textual import events
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 if TYPE_CHECKING:
     from smith_tui.early_terminal import EarlyTerminal
@@ -25,6 +28,8 @@ class TerminalDriver(LinuxDriver):
         self._keeps_picture = False
         self.is_active = False
         self.at_stop: list[Callable[[], str]] = []
+        self._early_input: list[Message] | None = []
+        self._input_lock = threading.Lock()
 
     @property
     def writer(self) -> object:
@@ -37,6 +42,21 @@ class TerminalDriver(LinuxDriver):
             self._keeps_picture = False
             return
         super().write(data)
+
+    def process_message(self, message: Message) -> None:
+        """Pass on what was read; keys wait for `release_input`, for at first nothing has the focus to take them."""
+        with self._input_lock:
+            if self._early_input is not None and isinstance(message, events.Key | events.Paste):
+                self._early_input.append(message)
+                return
+        super().process_message(message)
+
+    def release_input(self) -> None:
+        """Pass on the keys that came before there was anything to type into, and all others from now on."""
+        with self._input_lock:
+            waiting, self._early_input = self._early_input or [], None
+            for message in waiting:
+                super().process_message(message)
 
     def start_application_mode(self) -> None:
         """Take the terminal over."""

@@ -56,6 +56,10 @@ class ExactScreen(pyte.Screen):
                 line[x] = line[x]._replace(data=line[x].data + mark)
                 return
 
+    @property
+    def display(self) -> list[str]:
+        return ["".join(cell.data for cell in row) for row in self.cells()]
+
     def cells(self) -> list[list[Char]]:
         """Return every cell of the screen with its look."""
         return [[self.buffer[y][x] for x in range(self.columns)] for y in range(self.lines)]

@@ -21,6 +21,8 @@ from types import TracebackType
 
 import pyte
 
+from tests.support.exact_screen import ExactScreen
+
 # pyte prints the bodies of these, or raises on them; no terminal does.
 _UNKNOWN_TO_PYTE = re.compile(rb"\x1b[_P^X][^\x1b]*\x1b\\|\x1b\[[<=>?][0-9;]*[a-zA-Z$]+")
 _UNFINISHED = re.compile(rb"\x1b(?:[_P^X\]][^\x1b]*)?$|\x1b\[[<=>?0-9;]*$")
@@ -39,7 +41,7 @@ class Terminal:
         cwd: Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        self.screen = pyte.Screen(columns, lines)
+        self.screen = ExactScreen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
         self._pending = b""

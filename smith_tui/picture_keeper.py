@@ -1,0 +1,74 @@
+"""Keeping a picture of the first screen for the next start: what always stands there, no word of any conversation."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smith_core.errors import AgentFailure
+from smith_core.log import LOGGER
+from smith_core.paths import data_dir, ensure_private_dir
+from smith_core.stored_settings import stored_settings_line
+from smith_tui.first_picture import StartKey, picture_file
+
+if TYPE_CHECKING:
+    from textual.geometry import Region
+
+    from smith_core.config.user_file import UserFile
+    from smith_tui.output.canvas import Canvas
+
+KEPT_PICTURES = 24
+"""Sizes, arguments and kinds of terminals that a person changes between."""
+_PACKAGES = ("smith_core", "smith_tui")
+_TOOLKIT = ("textual", "rich")
+
+
+def keep_picture(
+    key: StartKey | None, canvas: "Canvas | None", shown: "Iterable[Region]", user_file: "UserFile | None"
+) -> "asyncio.Future[None] | None":
+    """Keep what stands in the regions `shown`, and empty ground around it, beside the loop.
+
+    Nothing is kept of a start that may have no picture, or whose screen has changed its size.
+    """
+    if key is None or canvas is None or user_file is None or canvas.size != key.size:
+        return None
+    picture = canvas.chrome(shown).encode()
+    return asyncio.ensure_future(asyncio.to_thread(write_picture, key, picture, user_file.path))
+
+
+def write_picture(key: StartKey, picture: bytes, user_file: Path) -> None:
+    """Write the picture of a start with these settings. Blocks; a failure is only logged."""
+    target = Path(key.path)
+    temporary = target.with_name(f".{target.name}-{os.getpid()}")
+    try:
+        content = picture_file(key, _dependencies(user_file), picture)
+        ensure_private_dir(target.parent)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+            file.write(content)
+        temporary.replace(target)
+        _remove_old(target.parent)
+    except (AgentFailure, OSError) as error:
+        LOGGER.info("no picture of the first screen was kept: %s", error)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _dependencies(user_file: Path) -> Iterator[tuple[str, str]]:
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and (name.partition(".")[0] in _PACKAGES or name in _TOOLKIT):
+            yield file, ""
+    yield str(Path(__file__).with_name("smith.tcss")), ""
+    yield str(user_file), ""
+    with contextlib.suppress(AgentFailure):
+        journal, needle = stored_settings_line(data_dir())
+        yield str(journal), needle
+
+
+def _remove_old(folder: Path) -> None:
+    entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime)
+    for entry in entries[:-KEPT_PICTURES]:
+        entry.unlink(missing_ok=True)

@@ -1,0 +1,151 @@
+"""The output layer in a real pseudo terminal: the same screens as Textual's own way, and whole ones when it matters."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Place
+from tests.support.model_steps import Call, Calls, Finish
+from tests.support.server_thread import ServerThread
+from tests.support.terminal import Terminal
+
+ANSWER = """\
+# A heading 漢字
+
+| name | value |
+| --- | --- |
+| 🙂 emoji | ok |
+| wide 漢字 | done |
+
+```python
+def greet(name):
+    return f"Hello, {name}"  # a comment
+```
+
+""" + "\n\n".join(f"Paragraph {number} with a few words of **text** in it." for number in range(40))
+
+
+def answers(request: dict[str, object]) -> object:
+    messages = request["messages"]
+    assert isinstance(messages, list)
+    if messages[-1]["role"] == "user" and "run" in messages[-1]["content"]:
+        call = Call(name="bash", arguments={"command": "seq 1 60; printf 'ok \\u2764\\ufe0f 漢字 e\\u0301\\n'"})
+        return [Calls(calls=(call,)), Finish(reason="tool_calls")]
+    return "done with it" if messages[-1]["role"] == "tool" else ANSWER
+
+
+def seen(terminal: Terminal) -> list[object]:
+    """Everything but the status bar and the card of the call, in which times run."""
+    rows = [(row, text) for row, text in zip(terminal.screen.cells(), terminal.screen.display, strict=True)]
+    timed = ("✓ bash", "○ Smith", "⠋ Smith")
+    kept = [row for row, text in rows if not any(word in text for word in timed)]
+    return [kept, (terminal.screen.cursor.x, terminal.screen.cursor.y)]
+
+
+STEPS: list[tuple[str | Callable[[Terminal], None], str, str]] = [
+    ("", "Type a task", ""),
+    ("\x1bOP", "Send the prompt", ""),
+    ("\x1b[6~", "Ctrl+F", ""),
+    ("\x1bOP", "Type a task", "Send the prompt"),
+    ("\x10", "Search for commands", ""),
+    ("help", "list the commands", "/new"),
+    ("\x1b", "Type a task", "list the commands"),
+    ("\x03", "again to quit", ""),
+    ("e\u0301 漢字 🙂 x", "漢字", ""),
+    ("\x1b[D\x1b[D", "漢字", ""),
+    ("\x0atwo\x0athree", "three", "again to quit"),
+    ("\r", "Paragraph 39", ""),
+    ("\x1b[5~", "more below", ""),
+    ("\x1b[5~", "Paragraph 9", "Paragraph 30"),
+    ("\x06Paragraph 7", "1/1", ""),
+    ("\x1b", "Paragraph 7", "1/1"),
+    ("\x1b[6~", "Paragraph", ""),
+    ("run it\r", "done with it", ""),
+    ("\x0f", "60", ""),
+    (lambda terminal: terminal.resize(70, 24), "run it", ""),
+    (lambda terminal: terminal.resize(130, 34), "run it", ""),
+    ("\x0f", "Paragraph 33", ""),
+    ("\x0c", "run it", ""),
+]
+"""What a person does, and what is then on the screen and what is not."""
+
+
+def test_all_screens_look_as_textual_itself_draws_them(place: Place) -> None:
+    with (
+        ServerThread(answers) as server,
+        place.start(server.url, "--new", "--set", "ui.output=diff") as ours,
+        place.start(server.url, "--new", "--set", "ui.output=stock") as stock,
+    ):
+        for action, wanted, unwanted in STEPS:
+            for terminal in (ours, stock):
+                if isinstance(action, str):
+                    terminal.type(action)
+                else:
+                    action(terminal)
+            for terminal in (ours, stock):
+                terminal.wait_for(lambda text: wanted in text and (not unwanted or unwanted not in text))  # noqa: B023
+            # Not at once: what is on its way needs a moment, in the one app or the other.
+            ours.wait_for(lambda _: seen(ours) == seen(stock))
+        assert len(ours.raw) < len(stock.raw) / 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP], ids=lambda number: number.name)
+def test_b23_after_a_stop_the_whole_screen_comes_back_and_the_terminal_at_the_end(
+    place: Place, number: signal.Signals
+) -> None:
+    with place.start("http://127.0.0.1:9/v1") as terminal:
+        terminal.wait_for("idle")
+        terminal.type("half a thought")
+        before = terminal.wait_for("half a thought")
+        terminal.process.send_signal(number)
+        os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT)
+        terminal.screen.reset()
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.wait_for(lambda text: text == before)
+        terminal.type(" more")
+        terminal.wait_for("half a thought more")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.wait_for_exit() == 143
+        assert terminal.attributes() == terminal.attributes_before
+
+
+def test_the_next_start_shows_its_frame_at_once_and_takes_what_was_typed_ahead(place: Place) -> None:
+    with ServerThread(["the answer"], strict=True) as server:
+        with place.start(server.url, "--new") as terminal:
+            terminal.wait_for("idle")
+            picture = wait_for_picture(place.home)
+            terminal.process.send_signal(signal.SIGTERM)
+            terminal.wait_for_exit()
+        assert picture.stat().st_mode & 0o777 == 0o600
+        kept = picture.read_bytes()
+        assert b"ype a task" in kept and b"Enter" in kept
+        # The folder, the model and the words of the transcript belong to one start alone.
+        assert not any(word in kept for word in (b"/project", b"scripted", b"Smith  ", b"Agent Smith reads"))
+        with place.start(server.url, "--new") as terminal:
+            terminal.wait_for("ype a task")
+            assert "idle" not in terminal.text() and "Smith" not in terminal.text()
+            terminal.type("typed ahead\r")
+            terminal.wait_for("the answer")
+            assert "▌ typed ahead" in terminal.text()
+            # The alternate screen was entered once: some terminals clear it when that is asked for again.
+            assert terminal.raw.count(b"\x1b[?1049h") == 1
+            terminal.process.send_signal(signal.SIGTERM)
+            assert terminal.wait_for_exit() == 143
+            assert terminal.attributes() == terminal.attributes_before
+        with place.start(server.url, "--new", columns=101) as terminal:
+            terminal.wait_for("idle")
+            first_ink = terminal.raw.find(b"ype a task")
+            assert b"\x1b[?2004h" in terminal.raw[:first_ink]
+
+
+def wait_for_picture(home: Path) -> Path:
+    folder, end = home / ".cache" / "smith" / "pictures", time.monotonic() + 15
+    while time.monotonic() < end:
+        if folder.exists() and (kept := [entry for entry in folder.iterdir() if not entry.name.startswith(".")]):
+            return kept[0]
+        time.sleep(0.02)
+    raise AssertionError("no picture was kept")
