@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 
 from smith_core.store.journal.storage import JournalStorage
+from smith_core.store.journal.tail import read_entries
+from smith_core.store.schema import CHILD_MESSAGES
 from smith_core.store.store import Store
 from tests.crash.workload import CONVERSATION, COUNTER, State, apply
 
@@ -122,9 +124,7 @@ def kill_turn_writers(folder: Path, tries: int, seed: int) -> Tally:
         contents = [stored.message.content for stored in store.messages(CONVERSATION)]
         if contents and store.global_file.active_conversation() != CONVERSATION:
             tally.bad.append("the conversation to go on with is lost")
-        children = [
-            number for number in range(1, len(contents) + 1) if store.child_messages(CONVERSATION, f"job-{number}")
-        ]
+        children = _children(store.layout.conversation(CONVERSATION))
         store.close()
         if time.monotonic() - started > 5:
             tally.bad.append("opening took more than 5 s")
@@ -135,6 +135,12 @@ def kill_turn_writers(folder: Path, tries: int, seed: int) -> Tally:
         # A turn that was cut stays behind as a prompt alone, and the next writer goes on behind it.
         acknowledged = first - 1
     return tally
+
+
+def _children(journal: Path) -> list[int]:
+    """Return the numbers of the children whose transcripts are in a journal, in order."""
+    jobs = {entry.key.split(":")[1] for entry in read_entries(journal) if entry.table == CHILD_MESSAGES.name}
+    return sorted(int(job.removeprefix("job-")) for job in jobs)
 
 
 def _problems_of_turns(contents: list[str], acknowledged: int) -> list[str]:
