@@ -192,7 +192,7 @@ async def test_the_palette_puts_a_command_with_arguments_into_the_prompt(tmp_pat
         app.choose_command(table.get("role"))
         assert app.chat.prompt.text == "/role "
         app.choose_command(table.get("tools"))
-        await until(pilot, lambda: "bash:" in shown(app))
+        await until(pilot, lambda: "web_fetch:" in shown(app))
 
 
 @pytest.mark.parametrize("size", [(60, 15), (20, 5), (300, 100), (2, 2)])
@@ -200,7 +200,7 @@ async def test_the_layout_survives_any_size(tmp_path: Path, size: tuple[int, int
     app = app_around(open_engine(tmp_path, ScriptedClient("**bold** answer `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |")))
     async with app.run_test(size=size) as pilot:
         await send(pilot, "go")
-        await until(pilot, lambda: app.chat.status.state.activity == "idle" and not app.chat._turn)
+        await until(pilot, lambda: app.chat.status.state.activity == "idle" and not app.chat.turns.is_running)
         await pilot.press("ctrl+o")
         await pilot.pause()
         assert app.crash is None
