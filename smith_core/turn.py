@@ -10,6 +10,7 @@ import msgspec
 
 from smith_core.cancel import CANCELLED, CancelToken
 from smith_core.config.schema import Config
+from smith_core.embedded.local_models import is_local
 from smith_core.errors import AgentError, AgentFailure, normalize
 from smith_core.events import AnyEvent, MessageAdded, Notice, ToolEnded, ToolStarted, UsageReported
 from smith_core.ids import new_id
@@ -316,6 +317,8 @@ def history_safe(call: ToolCall) -> ToolCall:
 def window_limits(config: Config, model: SelectedModel, tools: tuple[ToolDefinition, ...]) -> WindowLimits:
     """Return the window policy of a configuration for a model and the tools that it is offered."""
     context = config.context_management
+    # A local model is told of its tools in a few words of its own.
+    sent_tools = () if is_local(model.model) else tools
     return WindowLimits(
         context_window=model.context_window,
         enabled=context.enabled,
@@ -323,7 +326,7 @@ def window_limits(config: Config, model: SelectedModel, tools: tuple[ToolDefinit
         elide_over_chars=context.tool_output_elide_over_chars,
         trim_threshold_pct=context.trim_threshold_pct,
         most_tokens=model.most_tokens,
-        tool_tokens=whole_tokens(sum(text_quarters(f"{tool}") for tool in tools)),
+        tool_tokens=whole_tokens(sum(text_quarters(f"{tool}") for tool in sent_tools)),
         counts_reasoning=sends_reasoning(model.model),
     )
 
