@@ -21,7 +21,7 @@ from smith_core.llm.protocol import Endpoint, ModelRequest
 from smith_core.messages import Message
 from tests.bench.figures import BIN, READY, Figure, smith
 from tests.bench.probe import Probe
-from tests.support.model_steps import Raw, Text
+from tests.support.model_steps import Finish, Raw, Text
 from tests.support.server_thread import ServerThread
 
 BURST = 20_000
@@ -86,7 +86,7 @@ def first_request_of_the_app(rounds: int = 5) -> Figure:
         first.send(b"hello\r")
         backend.wait_for_requests(1)
         for number in range(2, rounds + 2):
-            with Probe(first.command, first.environ, first.cwd) as probe:
+            with Probe([*first.command, "--new"], first.environ, first.cwd) as probe:
                 probe.wait_for(READY)
                 probe.send(b"hello\r")
                 delays.append(backend.wait_for_requests(number).started_at - probe.started_at)
@@ -217,9 +217,13 @@ def _marks(count: int) -> str:
 
 def steady(seconds: float = 10.0) -> Figure:
     """200 tokens a second: the share of one core that app and host take together."""
-    text = "".join(f"tok{index % 1000:04d} " for index in range(int(200 * seconds * 1.5)))
+    # Prose: a paragraph of sixty tokens every 300 ms.
+    count = int(200 * seconds * 1.5)
+    text = "".join(f"tok{index % 10_000:04d}" + ("\n" if index % 60 > 57 else " ") for index in range(count))
     backend = ServerThread(
-        lambda request: [Text(text, size=8, rate=200)] if "go" in request["messages"][-1]["content"] else "fine."
+        lambda request: (
+            [Text(text, size=8, rate=200), Finish()] if "go" in request["messages"][-1]["content"] else "fine."
+        )
     )
     with smith(backend.url) as probe:
         load = _warm(probe, backend)
