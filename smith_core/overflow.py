@@ -34,23 +34,23 @@ Ask = Callable[[tuple[Message, ...]], Awaitable[CompletionOutcome]]
 async def ask_within_window(
     messages: Sequence[Message], limits: WindowLimits, ask: Ask, notice: Callable[[str], None]
 ) -> tuple[CompletionOutcome, WindowLimits]:
-    """Send what fits and return how it ended, with the limits that hold from now on.
+    """Send what fits and return how it ended, with the limits that hold from now on: tighter ones if that helped.
 
     notice: takes a sentence for the person whenever a smaller request follows.
     """
     fitted = fit(messages, limits)
     if not fitted.fits:
         return CompletionOutcome(error=_cannot_fit(fitted, limits)), limits
-    requests = 1
+    requests, tighter = 1, limits
     while True:
         outcome = await ask(fitted.messages)
         error = outcome.error
         if error is None or error.code not in TOO_LONG_CODES or outcome.partial_text:
-            return outcome, limits
-        smaller = smaller_fit(messages, fitted, limits, sizes_in(error.data)) if requests < MOST_REQUESTS else None
+            return outcome, tighter
+        smaller = smaller_fit(messages, fitted, tighter, sizes_in(error.data)) if requests < MOST_REQUESTS else None
         if smaller is None:
             return msgspec.structs.replace(outcome, error=_still_too_long(error, fitted, limits, requests)), limits
-        fitted, limits = smaller
+        fitted, tighter = smaller
         requests += 1
         notice(
             "the endpoint takes less than expected: the request is made again with about "

@@ -52,7 +52,9 @@ async def test_many_small_messages_are_a_quarter_smaller_on_the_wire_too() -> No
     for number in range(300):
         history += [user(3), *tool_round(number, results=1, size=3)]
     history.append(user())
-    outcome, _ = await ask_within_window(history, WindowLimits(context_window=128_000), refuse, lambda text: None)
+    limits = WindowLimits(context_window=128_000)
+    outcome, kept = await ask_within_window(history, limits, refuse, lambda text: None)
+    assert kept == limits, "what did not help is not remembered"
     sizes = [wire_chars(messages) for messages in sent]
     assert len(sizes) == 3
     assert sizes[1] <= sizes[0] * MOST_LEFT and sizes[2] <= sizes[1] * MOST_LEFT
