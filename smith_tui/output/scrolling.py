@@ -1,6 +1,5 @@
 """Finding out that a part of the screen has moved up or down, so that the terminal can move it by itself."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,6 +9,8 @@ MIN_ROWS = 4
 """Fewer rows that differ, or that would be found again, are written."""
 _MIN_GAIN = 0.7
 """Most cells that may be left to write, as a share of those without scrolling."""
+_TRIED = 3
+"""Shifts that are looked at closely; text that repeats itself has several that seem likely."""
 
 
 class Shift(NamedTuple):
@@ -24,18 +25,26 @@ def find_shift(shown: Sequence[Row | None], wanted: Sequence[Row], changed: Sequ
     """Return how the screen has moved, if following that leaves less to write; changed: the rows that differ."""
     if len(changed) < MIN_ROWS:
         return None
-    before = _places({y: row for y in changed if (row := shown[y]) is not None})
-    after = _places({y: wanted[y] for y in changed})
-    votes = Counter(before[part] - y for part, y in after.items() if before.get(part, y) != y)
-    if not votes:
-        return None
-    rows, count = votes.most_common(1)[0]
-    if count < MIN_ROWS:
-        return None
-    ends = [y for part, y in after.items() if before.get(part, y) - y == rows]
-    top, bottom = min(*ends, min(ends) + rows), max(*ends, max(ends) + rows)
-    shift = Shift(top, bottom, rows)
-    return shift if _gains(shift, shown, wanted) else None
+    rows = range(changed[0], changed[-1] + 1)
+    before: dict[Part, list[int]] = {}
+    for y in rows:
+        row = shown[y]
+        if row is not None and not _is_blank(part := _widest(row)):
+            before.setdefault(part, []).append(y)
+    found: dict[int, list[int]] = {}
+    for y in rows:
+        for source in before.get(_widest(wanted[y]), ()):
+            found.setdefault(source - y, []).append(y)
+    found.pop(0, None)
+    likely = sorted(found.items(), key=lambda item: len(item[1]), reverse=True)[:_TRIED]
+    shifts = [_over(ys, by) for by, ys in likely if len(ys) >= MIN_ROWS]
+    gains = [_gain(shift, shown, wanted) for shift in shifts]
+    return shifts[gains.index(max(gains))] if any(gains) else None
+
+
+def _over(ys: Sequence[int], rows: int) -> Shift:
+    """Return the shift that brings what is wanted in the rows `ys` from where it stands now."""
+    return Shift(min(ys[0], ys[0] + rows), max(ys[-1], ys[-1] + rows), rows)
 
 
 def shifted(shown: Sequence[Row | None], shift: Shift) -> list[Row | None]:
@@ -47,23 +56,21 @@ def shifted(shown: Sequence[Row | None], shift: Shift) -> list[Row | None]:
     return moved
 
 
-def _places(rows: dict[int, Row]) -> dict[Part, int]:
-    """Return the row of each widest part that stands in one row alone."""
-    places: dict[Part, int] = {}
-    twice: set[Part] = set()
-    for y, row in rows.items():
-        part = max(row.parts, key=lambda part: part.end - part.x)
-        if part in places:
-            twice.add(part)
-        places[part] = y
-    return {part: y for part, y in places.items() if part not in twice}
+def _widest(row: Row) -> Part:
+    return max(row.parts, key=lambda part: part.end - part.x)
 
 
-def _gains(shift: Shift, shown: Sequence[Row | None], wanted: Sequence[Row]) -> bool:
+def _is_blank(part: Part) -> bool:
+    return all(text.isspace() for text, _ in part.runs)
+
+
+def _gain(shift: Shift, shown: Sequence[Row | None], wanted: Sequence[Row]) -> int:
+    """Return how many cells less there are to write, 0 when that is not worth it."""
     moved = shifted(shown, shift)
     rows = range(shift.top, shift.bottom + 1)
     without = sum(_to_write(shown[y], wanted[y]) for y in rows)
-    return sum(_to_write(moved[y], wanted[y]) for y in rows) < _MIN_GAIN * without
+    left = sum(_to_write(moved[y], wanted[y]) for y in rows)
+    return without - left if left < _MIN_GAIN * without else 0
 
 
 def _to_write(before: Row | None, after: Row) -> int:
