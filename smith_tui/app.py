@@ -195,6 +195,21 @@ class SmithApp(OutputApp, inherit_bindings=False):
         """Show or hide the tool-output pane."""
         self.chat.toggle_output()
 
+    def action_queue(self) -> None:
+        """Go to the prompts that wait, or back."""
+        if self.screen is self.chat:
+            self.chat.open_queue()
+
+    def action_prompt_above(self) -> None:
+        """Show the prompt above in the transcript."""
+        if self.screen is self.chat:
+            self.chat.transcript.scroll_prompt(-1)
+
+    def action_prompt_below(self) -> None:
+        """Show the prompt below in the transcript."""
+        if self.screen is self.chat:
+            self.chat.transcript.scroll_prompt(1)
+
     def action_find(self) -> None:
         """Search the transcript."""
         from smith_tui.screens.child import ChildScreen
@@ -286,8 +301,7 @@ class SmithApp(OutputApp, inherit_bindings=False):
     def choose_command(self, command: Command) -> None:
         """Run a command from the palette, or put it into the prompt when it takes arguments."""
         if command.usage:
-            self.chat.prompt.load(f"/{command.name} ")
-            self.chat.prompt.focus()
+            self.chat.begin_command(command.name)
         else:
             self.chat.submit(f"/{command.name}")
 

@@ -16,7 +16,11 @@ Scope = Literal[
     "always",
     "children",
     "dispatched",
+    "waiting",
     "prompt",
+    "continuation",
+    "completion",
+    "queue",
     "pane",
     "child",
     "tool_output",
@@ -33,9 +37,9 @@ class KeyAction(msgspec.Struct, frozen=True):
     """One action and its keys.
 
     importance: 1 is the last to leave a narrow footer; 0 never stands there. scope: the widget that acts on the keys
-    and has the focus then; "always", "children" (while there are child panes) and "dispatched" (while the transcript
-    has children to open) are for keys that work everywhere. shown_as: text that the footer shows in
-    place of the key.
+    and has the focus then; "always", "children" (while there are child panes), "dispatched" (while the transcript
+    has children to open) and "waiting" (while prompts wait) are for keys that work everywhere. shown_as: text that
+    the footer shows in place of the key.
     """
 
     name: str
@@ -57,11 +61,16 @@ def _focus_child(number: int) -> KeyAction:
 
 
 _CANCEL_HELP = "Cancel the turn; twice within a second while nothing runs: quit"
+_STEER_HELP = "Say the prompt to the running turn, which hears it before its next request"
 _PREVIOUS_CALL = ("left_square_bracket", "ctrl+left")
+_WORD_KEYS = ("ctrl+right", "alt+right", "alt+f")
+_CONTINUE_HELP = "Take the rest of an earlier prompt, which is shown behind the caret"
+_COMPLETE_ENTER_HELP = "Completion: take what is selected; what is typed whole is sent"
 _NEXT_CALL = ("right_square_bracket", "ctrl+right")
 
 KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("send", ("enter",), "send", "Send the prompt", 2, "prompt"),
+    KeyAction("steer", ("alt+enter",), "to the turn", _STEER_HELP, 0, "prompt"),
     KeyAction("newline", ("shift+enter", "ctrl+j"), "newline", "Begin a new line in the prompt", 6, "prompt", "Ctrl+J"),
     KeyAction("cancel", ("ctrl+c",), "cancel/quit", _CANCEL_HELP, 1),
     KeyAction("conversation_view", ("alt+h",), "chat", "Show the conversation", 7),
@@ -69,6 +78,12 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("command_palette", ("ctrl+p",), "commands", "Find and run a command", 3),
     KeyAction("tool_output", ("ctrl+o",), "output", "Show or hide the tool output", 4),
     KeyAction("copy", ("alt+c",), "copy", "Copy what is selected, also while a turn runs", 0),
+    KeyAction("copy_answer", ("alt+a",), "copy answer", "Copy the last answer", 0),
+    KeyAction("copy_code", ("alt+k",), "copy code", "Copy the last code block", 0),
+    KeyAction("copy_chosen", ("alt+y",), "copy…", "Choose a message or a code block to copy", 8),
+    KeyAction("prompt_above", ("alt+up",), "prompt above", "Show the prompt above in the transcript", 0),
+    KeyAction("prompt_below", ("alt+down",), "prompt below", "Show the prompt below in the transcript", 0),
+    KeyAction("queue", ("alt+q",), "queue", "Queue: go to the prompts that wait", 3, "waiting"),
     KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
     *(_focus_child(number) for number in range(1, 10)),
     KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),
@@ -86,6 +101,21 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("redraw", ("ctrl+l",), "redraw", "Draw the whole screen again", 0),
     KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
     KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
+    KeyAction("continue_all", ("right", "end", "ctrl+e"), "take", _CONTINUE_HELP, 0, "continuation"),
+    KeyAction("continue_word", _WORD_KEYS, "word", "Take the next word of it", 0, "continuation"),
+    KeyAction("complete_take", ("tab",), "take", "Completion: take what is selected", 1, "completion"),
+    KeyAction("complete_enter", ("enter",), "take/send", _COMPLETE_ENTER_HELP, 2, "completion"),
+    KeyAction("complete_next", ("down", "ctrl+n"), "next", "Completion: select the next one", 3, "completion"),
+    KeyAction("complete_previous", ("up",), "previous", "Completion: select the one before", 3, "completion"),
+    KeyAction(
+        "complete_close", ("escape",), "close", "Completion: close the list until the text changes", 2, "completion"
+    ),
+    KeyAction("queue_edit", ("enter", "e"), "edit", "Queue: take the prompt back into the input line", 2, "queue"),
+    KeyAction("queue_remove", ("d", "delete"), "remove", "Queue: remove the prompt", 2, "queue"),
+    KeyAction("queue_up", ("shift+up", "ctrl+up", "u"), "earlier", "Queue: send it earlier", 3, "queue"),
+    KeyAction("queue_down", ("shift+down", "ctrl+down", "n"), "later", "Queue: send it later", 3, "queue"),
+    KeyAction("queue_now", ("s",), "send now", "Queue: say it to the running turn, or send it", 3, "queue"),
+    KeyAction("queue_leave", ("escape",), "back", "Queue: go back to the prompt", 1, "queue"),
     KeyAction("previous_call", _PREVIOUS_CALL, "call before", "Show the output of the call before", 2, "tool_output"),
     KeyAction("next_call", _NEXT_CALL, "call after", "Show the output of the call after", 2, "tool_output"),
     KeyAction("find_next", ("enter", "down"), "next", "Go to the next match", 2, "find"),
@@ -136,8 +166,8 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("pager_close", ("escape", "q"), "back", "Conversation: go back", 1, "pager"),
 )
 
-_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched")
-_WITHOUT_TYPING: tuple[Scope, ...] = ("tool_output", "child", "conversations", "inspect", "pager")
+_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "waiting")
+_WITHOUT_TYPING: tuple[Scope, ...] = ("queue", "tool_output", "child", "conversations", "inspect", "pager")
 _ON_EVERY_SCREEN = ("cancel", "help")
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")

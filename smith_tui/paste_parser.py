@@ -5,6 +5,7 @@ and may send. It also turns the lines of a terminal without bracketed paste into
 types what a terminal reports about itself, which may have been asked for by the program before.
 
 It takes Alt and a digit for the sign that one terminal means by it on one system; everywhere else it is what it is.
+Alt and Enter together is a key of its own and not Enter.
 """
 
 import codecs
@@ -73,6 +74,8 @@ class PasteParser(XTermParser):
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
         if len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in "0123456789":
             return [events.Key(f"alt+{sequence[1]}", None)]
+        if sequence == "\x1b\r" or (alt and sequence == "\r"):
+            return [events.Key("alt+enter", None)]
         return super()._sequence_to_key_events(sequence, alt)
 
     def _take_keys(self, data: str) -> tuple[str, Iterable[Message]]:

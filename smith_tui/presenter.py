@@ -28,7 +28,7 @@ from smith_core.events import (
     TurnStarted,
     UsageReported,
 )
-from smith_core.messages import Message, ToolResult, TurnResult, Usage
+from smith_core.messages import Message, ToolResult, TurnResult, Usage, typed_text
 from smith_core.roles import ROLES
 from smith_tui.transcript.summaries import summarize
 from smith_tui.transcript.view import Transcript
@@ -100,6 +100,8 @@ class Presenter:
         self._streaming = False
         self._role = role
         self._source_role = source_role
+        self._awaits_prompt: bool | None = None
+        """Whether the prompt that the running turn began with is yet to come; None while no turn runs."""
         self._output_tails: dict[str, bytes] = {}
         self._child_usage: dict[str, Usage] = {}
         """What each running child has reported of its usage so far, by job id."""
@@ -150,6 +152,7 @@ class Presenter:
                 self.transcript.add_messages(messages)
             case TurnStarted(role=role, text=text):
                 self._role = role
+                self._awaits_prompt = True
                 self.status.start_turn()
                 self.transcript.set_role(role)
                 self.transcript.add_user(text)
@@ -197,6 +200,10 @@ class Presenter:
         self.status.change(activity=activity)
 
     def _message_added(self, message: Message) -> None:
+        if message.role == "user" and self._awaits_prompt is not None:
+            if not self._awaits_prompt:
+                self.transcript.add_user(typed_text(message), goes_there=False)
+            self._awaits_prompt = False
         if message.role != "assistant":
             return
         if not self._streaming and message.content:
@@ -243,6 +250,7 @@ class Presenter:
 
     def _turn_ended(self, result: TurnResult) -> None:
         self.end_answer()
+        self._awaits_prompt = None
         self._child_usage.clear()
         self.status.change(children=0)
         match result.stop_reason:

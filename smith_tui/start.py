@@ -12,6 +12,7 @@ from smith_core.config.user_file import UserFile
 if TYPE_CHECKING:
     from smith_core.command_table import Command
     from smith_core.runtime import Runtime
+    from smith_tui.screens.look import Look
 
 
 class AppStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +42,11 @@ class SmithHost(Protocol):
     @property
     def runtime(self) -> "Runtime":
         """The engine."""
+        ...
+
+    @property
+    def look(self) -> "Look":
+        """How screens look now."""
         ...
 
     def open_setup(self) -> None:

@@ -26,7 +26,8 @@ Kind = Literal["command", "argument", "mention"]
 class Candidate(msgspec.Struct, frozen=True):
     """What can stand at the caret: the text that is put in, and what is shown of it; both are foreign text.
 
-    is_open: the word goes on behind it, as with a folder, so that no blank follows. usage: more words that help shows.
+    is_open: the word goes on behind it, as with a folder, so that no blank follows. is_closed: nothing but the
+    candidates can stand there. usage: more words that help shows.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Candidate(msgspec.Struct, frozen=True):
     detail: str = ""
     usage: str = ""
     is_open: bool = False
+    is_closed: bool = False
 
 
 class Wanted(msgspec.Struct, frozen=True):

@@ -99,7 +99,7 @@ class CompletionSource:
             named = overridable_paths() if verb == "set" else tuple(SETTINGS)
             paths = [path for path in (*named, *entries) if not path.endswith(">")]
         return tuple(
-            Candidate(path, path, f"{_value(loaded.values, path)}  {_expected(path)}") for path in paths if path
+            Candidate(path, path, f"{_value(loaded.values, path)}  {_expected(path)}", is_closed=True) for path in paths
         )
 
     async def _config_values(self, path: str) -> Candidates:
@@ -112,7 +112,13 @@ class CompletionSource:
             known = tuple(role.name for role in ROLES.values() if role.user_facing)
         values = {value: "" for value in known or (current, short_value(setting.default)) if value}
         found = [
-            Candidate(value, value, ", ".join(_about(value, current, short_value(setting.default)))) for value in values
+            Candidate(
+                value,
+                value,
+                ", ".join(_about(value, current, short_value(setting.default))),
+                is_closed=bool(setting.rule.values),
+            )
+            for value in values
         ]
         if path.startswith(_MODEL_PATHS):
             found += await self._models()
@@ -121,7 +127,7 @@ class CompletionSource:
     async def _roles(self, wanted: Wanted) -> Candidates:
         active = self._session.active_role
         return tuple(
-            Candidate(role.name, role.name, role.alias + (", in use" if role.name == active else ""))
+            Candidate(role.name, role.name, role.alias + (", in use" if role.name == active else ""), is_closed=True)
             for role in ROLES.values()
             if role.user_facing and not wanted.words
         )
@@ -182,7 +188,7 @@ class CompletionSource:
         return _of_notes(await self._keep(f"scratchpad {conversation_id}", lambda: read(conversation_id)))
 
     async def _exports(self, wanted: Wanted) -> Candidates:
-        return () if wanted.words else _plain(_EXPORT_FORMS)
+        return () if wanted.words else _plain(_EXPORT_FORMS, is_closed=False)
 
     async def _keep(self, name: str, read: Callable[[], Awaitable[Any]], kept_s: float = KEPT_S) -> Any:
         """Return what `read` returns, or returned a moment ago."""
@@ -198,8 +204,8 @@ def _of_command(command: Command) -> Candidate:
     return Candidate(name, name, command.summary, command.usage)
 
 
-def _plain(about: Mapping[str, str]) -> Candidates:
-    return tuple(Candidate(word, word, detail) for word, detail in about.items())
+def _plain(about: Mapping[str, str], *, is_closed: bool = True) -> Candidates:
+    return tuple(Candidate(word, word, detail, is_closed=is_closed) for word, detail in about.items())
 
 
 def _of_notes(notes: tuple[Note, ...]) -> Candidates:

@@ -1,10 +1,7 @@
 """The main screen: transcript, tool output, prompt, status bar and key hints, and the turn that runs on it."""
 
 import asyncio
-from bisect import bisect_left
-from collections import deque
 from collections.abc import Coroutine, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
@@ -13,16 +10,23 @@ from textual.containers import Container, Vertical
 from textual.screen import Screen
 
 from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
+from smith_core.messages import typed_text
 from smith_core.roles import ROLES
+from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.presenter import Presenter
+from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.stored_desk import StoredDesk
+from smith_tui.screens.turn_desk import TurnDesk
 from smith_tui.theme import THEMES, Theme
 from smith_tui.transcript.view import Transcript
+from smith_tui.widgets.choice_list import ChoiceList
 from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
+from smith_tui.widgets.queue_panel import QueuePanel
 from smith_tui.widgets.status_bar import StatusBar
 from smith_tui.widgets.tool_output import ToolOutputPane
 
@@ -30,8 +34,7 @@ if TYPE_CHECKING:
     from smith_core.events import AnyEvent, HistoryEdited
     from smith_core.runtime import Runtime
     from smith_tui.screens.first_start import SetupResult
-    from smith_tui.screens.search import SearchScreen
-    from smith_tui.screens.stored import Opening
+    from smith_tui.screens.look import Look
     from smith_tui.start import AppStart, SmithHost
 
 WIDE_COLUMNS = 120
@@ -52,16 +55,22 @@ class ChatScreen(Screen[None]):
         self._start_with = start
         self._actions = tuple(actions)
         self._notices = (*start.notices, *notices)
-        self._waiting: deque[str] = deque()
         self._work: set[asyncio.Task[None]] = set()
-        self._turn: asyncio.Task[None] | None = None
-        self._last_search = ""
+        self._is_open = asyncio.Event()
+        self.queue = PromptQueue()
+        self.turns = TurnDesk(self, self.queue)
+        self.stored = StoredDesk(self)
         self._edited: HistoryEdited | None = None
 
     @property
     def runtime(self) -> "Runtime":
         """The engine."""
         return cast("SmithHost", self.app).runtime
+
+    @property
+    def look(self) -> "Look":
+        """How screens look now."""
+        return cast("SmithHost", self.app).look
 
     @property
     def _theme(self) -> Theme:
@@ -81,9 +90,11 @@ class ChatScreen(Screen[None]):
                 yield Transcript(theme=THEMES[ui.theme], id="transcript")
                 yield ToolOutputPane(actions=self._actions, id="output")
             yield FindBar(actions=self._actions, id="find")
+            yield QueuePanel(self.queue, actions=self._actions, id="queue")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
             yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
             yield KeyHints(self._actions, id="hints")
+        yield ChoiceList(id="choices")
 
     def on_mount(self) -> None:
         """Connect the presenter, show what is known, and find out the rest behind the first frame."""
@@ -103,6 +114,8 @@ class ChatScreen(Screen[None]):
             leave=lambda: self.set_focus(self.prompt),
             changed=self._show_keys,
         )
+        choices = self.query_one(ChoiceList)
+        self.completing = Completing(self.prompt, choices, self._actions, self._engine, self._show_keys)
         start = self._start_with
         self.transcript.set_role(start.config.active_role)
         self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
@@ -115,16 +128,22 @@ class ChatScreen(Screen[None]):
 
     def _begin_to_look_around(self) -> None:
         # The toolkit awaits what a callback returns, and the screen would stand still until the engine is open.
-        self._start(self._look_around())
+        self.start(self._look_around())
+
+    async def _engine(self) -> "Runtime":
+        """Return the engine as soon as it has been opened behind the first frame."""
+        await self._is_open.wait()
+        return self.runtime
 
     async def _look_around(self) -> None:
         """Go on with the conversation of the last time, and learn branch and model, which needs disk and endpoint."""
         await asyncio.to_thread(self._start_with.import_engine)
+        self._is_open.set()
         from smith_core.errors import AgentFailure
         from smith_core.model import ModelChoice
 
         async for event in self.runtime.open():
-            self._show(event)
+            self.show(event)
         session = self.runtime.session
         scope = await session.recompute_turn_scope()
         self.status.change(branch=scope.project.branch)
@@ -137,7 +156,7 @@ class ChatScreen(Screen[None]):
     def setup_over(self, result: "SetupResult | None") -> None:
         """Go on with what the setup screen has brought."""
         self.set_focus(self.prompt)
-        self._start(self._take_up(result))
+        self.start(self._take_up(result))
 
     async def _take_up(self, result: "SetupResult | None") -> None:
         await self._look_around()
@@ -153,50 +172,62 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.Submitted)
     def _submitted(self, message: Prompt.Submitted) -> None:
+        self.completing.close()
         self.submit(message.text)
+
+    @on(Prompt.Steered)
+    def _steered(self, message: Prompt.Steered) -> None:
+        self.completing.close()
+        self.turns.steer(message.text)
 
     def submit(self, text: str) -> None:
         """Run a prompt or a command; a prompt waits while another one runs."""
-        if text.startswith("/"):
-            self._start(self._run(text))
-            return
-        self.transcript.follow()
-        if self._turn is not None:
-            self._waiting.append(text)
-            self.transcript.add_notice("info", f"queued behind the running turn: {text}")
+        self.turns.submit(text)
+
+    def begin_command(self, name: str) -> None:
+        """Put the begin of a command into the prompt, and show what can follow."""
+        self.prompt.load(f"/{name} ")
+        self.set_focus(self.prompt)
+        self.completing.suggest()
+
+    def cancel_turn(self) -> bool:
+        """Cancel the running turn and give waiting prompts back; say whether one was running."""
+        return self.turns.cancel()
+
+    @on(QueuePanel.Wanted)
+    def _queue_wanted(self, message: QueuePanel.Wanted) -> None:
+        if message.action == "remove":
+            self.turns.remove(message.index)
+        elif message.action == "now":
+            self.turns.send_now(message.index)
         else:
-            self._turn = self._start(self._run(text))
-            self._turn.add_done_callback(self._turn_over)
+            if message.action == "edit":
+                self.turns.edit(message.index)
+            self.set_focus(self.prompt)
+        self._show_keys()
 
-    async def _run(self, line: str) -> None:
-        is_first = line.startswith("/")
-        async for event in self.runtime.process_raw_input(line):
-            # Who comes back from a screen without having chosen finds the transcript where it was.
-            if is_first and not isinstance(event, PickerRequested | ViewRequested):
-                self.transcript.follow()
-            is_first = False
-            self._show(event)
-
-    def _show(self, event: "AnyEvent", found: str = "") -> None:
+    def show(self, event: "AnyEvent", found: str = "") -> None:
         """Show an event, or open what it asks for; found: what to mark in a conversation that is loaded."""
         if not self.is_attached:
             return  # the app is ending, and the turn with it
         self.presenter.show(event)
         self.desk.show(event)
+        self.turns.note(event)
         match event:
             case QuitRequested():
                 self.app.exit(return_code=0)
             case SetupRequested():
                 cast("SmithHost", self.app).open_setup()
             case PickerRequested():
-                self._open_picker(event)
+                self.stored.open_picker(event)
             case ViewRequested(view=view):
                 cast("SmithHost", self.app).open_view(view)
             case ConversationLoaded():
                 # What is wrong with the settings stays visible.
                 for notice in self._notices:
                     self.transcript.add_notice("warning", notice)
-                self._go_to(event, found)
+                self.prompt.learn_history(typed_text(said) for said in event.messages if said.role == "user")
+                self.stored.go_to(event, found)
 
     # Stored conversations
 
@@ -222,55 +253,8 @@ class ChatScreen(Screen[None]):
             transcript.go_to(place._replace(block=min(place.block, len(transcript.document.blocks) - 1)))
         self.finder.forget()
 
-    def _open_picker(self, request: PickerRequested) -> None:
-        from smith_tui.screens.conversations import ConversationsScreen
-        from smith_tui.screens.look import Look
-        from smith_tui.screens.search import SearchScreen
-
-        role = self.runtime.session.active_role
-        look = Look(theme=self._theme, palette=ROLES[role].palette, actions=self._actions)
-        if request.kind == "search":
-            search = SearchScreen(self.runtime.shelf, request.query or self._last_search, look=look)
-            self.app.push_screen(search, partial(self._search_over, search))
-        else:
-            current = self.runtime.services.conversation.conversation_id
-            picker = ConversationsScreen(self.runtime.shelf, request.query, current=current, role=role, look=look)
-            self.app.push_screen(picker, self._open_stored)
-
-    def _search_over(self, search: "SearchScreen", opening: "Opening | None") -> None:
-        # The next search begins with this one, so that a person can go on to the next result.
-        self._last_search = search.query_text
-        self._open_stored(opening)
-
-    def _open_stored(self, opening: "Opening | None") -> None:
-        if opening is not None and opening.conversation_id:
-            self._start(self._load(opening))
-        elif opening is not None:
-            self.submit("/new")
-
-    async def _load(self, opening: "Opening") -> None:
-        async for event in self.runtime.open_conversation(opening.conversation_id, opening.sequence):
-            self._show(event, opening.found)
-
-    def _go_to(self, loaded: ConversationLoaded, found: str) -> None:
-        """Show the message that a conversation was opened for, with what was found in it marked."""
-        from smith_tui.screens.passages import go_to_message
-
-        marked = None
-        index = bisect_left(loaded.sequences, loaded.shown_sequence)
-        if loaded.shown_sequence and index < len(loaded.messages):
-            marked = go_to_message(self.transcript, loaded.messages, index, found)
-        if marked is None:
-            self.find_bar.close()
-        else:
-            self.finder.show(marked.text, marked.hits, marked.number)
-
-    def _turn_over(self, turn: asyncio.Task[None]) -> None:
-        self._turn = None
-        if self._waiting and self.app.is_running:
-            self.submit(self._waiting.popleft())
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something in the background; what it throws ends the app in good order."""
         task = asyncio.create_task(work)
         self._work.add(task)
         task.add_done_callback(self._finished)
@@ -281,22 +265,12 @@ class ChatScreen(Screen[None]):
         if not task.cancelled() and (error := task.exception()) is not None and isinstance(error, Exception):
             self.app._handle_exception(error)
 
-    def cancel_turn(self) -> bool:
-        """Cancel the running turn and give waiting prompts back; say whether one was running."""
-        if self._turn is None:
-            return False
-        self.runtime.cancel()
-        if self._waiting:
-            waiting = [*self._waiting, *([self.prompt.text] if self.prompt.text else [])]
-            self._waiting.clear()
-            self.prompt.load("\n\n".join(waiting))
-        return True
-
     # Panes and keys
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the tool output beside or below the transcript."""
         self.set_class(event.size.width >= WIDE_COLUMNS, "wide")
+        self.call_after_refresh(self.completing.place)
 
     def toggle_output(self) -> None:
         """Show or hide the tool-output pane."""
@@ -317,9 +291,15 @@ class ChatScreen(Screen[None]):
         self.desk.open_child(message.link)
 
     def _show_keys(self) -> None:
-        scopes: dict[type, Scope] = {Prompt: "prompt", ToolOutputPane: "tool_output", FindBar: "find"}
+        scopes: dict[type, Scope] = {
+            Prompt: "completion" if self.completing.is_open else "prompt",
+            ToolOutputPane: "tool_output",
+            FindBar: "find",
+            QueuePanel: "queue",
+        }
         scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
-        self.query_one(KeyHints).show_keys_for((scope, *self.desk.scopes))
+        waiting: tuple[Scope, ...] = ("waiting",) if len(self.queue) else ()
+        self.query_one(KeyHints).show_keys_for((scope, *self.desk.scopes, *waiting))
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""
@@ -340,6 +320,20 @@ class ChatScreen(Screen[None]):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_paste(event)
+
+    @on(Prompt.Changed)
+    def _prompt_changed(self) -> None:
+        self.completing.text_changed()
+
+    @on(ChoiceList.Chosen)
+    def _choice_chosen(self, message: ChoiceList.Chosen) -> None:
+        self.completing.take(message.index)
+
+    def open_queue(self) -> None:
+        """Give the keys to the prompts that wait, or back to the prompt."""
+        panel = self.query_one(QueuePanel)
+        if len(self.queue):
+            self.set_focus(self.prompt if panel.has_focus else panel)
 
     # Find
 

@@ -67,10 +67,11 @@ class Transcript(DocumentView):
         """Use a role's colour for what comes next."""
         self._palette = palette_of(role)
 
-    def add_user(self, text: str, *, has_gap: bool = True) -> None:
+    def add_user(self, text: str, *, has_gap: bool = True, goes_there: bool = True) -> None:
         """Show what was asked, and go to the end; has_gap: a blank row stands before it."""
         self._add(Prompt(text, self._palette, has_gap=has_gap))
-        self.follow()
+        if goes_there:
+            self.follow()
 
     def start_assistant(self, role: str) -> None:
         """Begin an answer of a role; the one before, if it still streams, ends."""

@@ -1,5 +1,6 @@
 """The prompt: several lines of input that grow, wrap, remember what was sent, and take pastes of any size."""
 
+import re
 from collections.abc import Callable, Iterable
 
 from rich.segment import Segment
@@ -13,11 +14,14 @@ from textual.widget import Widget
 from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
 from smith_tui.transcript.cells import cut_to, visible
 from smith_tui.widgets import edit_keys
+from smith_tui.widgets.clusters import next_boundary
 from smith_tui.widgets.prompt_editor import PromptEditor
+from smith_tui.widgets.shell_mark import shell_gutter, shell_hint
 
 MAX_ROWS = 8
 _GUTTER = "> "
 _NARROW = 10  # below this width the gutter is left out
+_WORD = re.compile(r"\s*\S+")
 
 
 class Prompt(Widget, can_focus=True):
@@ -30,10 +34,12 @@ class Prompt(Widget, can_focus=True):
         "prompt--selected",
         "prompt--token",
         "prompt--placeholder",
+        "prompt--shell",
     }
     DEFAULT_CSS = """
     Prompt { height: auto; width: 1fr; background: $panel; color: $foreground; pointer: text; }
     Prompt > .prompt--gutter { color: $primary; text-style: bold; }
+    Prompt > .prompt--shell { color: $warning; text-style: bold; }
     Prompt > .prompt--caret { color: $background; background: $primary; }
     Prompt > .prompt--selected { background: $screen-selection-background; }
     Prompt > .prompt--token { color: $primary; }
@@ -43,9 +49,18 @@ class Prompt(Widget, can_focus=True):
     placeholder: reactive[str] = reactive("")
     busy: reactive[bool] = reactive(False, repaint=False)
     """While set, Enter posts `Held` and the text stays."""
+    continues: reactive[bool] = reactive(True)
+    """Whether it is shown how an older entry goes on that begins like the text."""
 
     class Submitted(Message):
         """The person sent `text`; pastes are in it in full."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Steered(Message):
+        """The person wants to say `text` to the turn that runs."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -82,8 +97,17 @@ class Prompt(Widget, can_focus=True):
         """Asked first about every key; True means that it took the key. For lists of completions."""
         self._editor = PromptEditor(history)
         self._dragging = False
-        commands = {"send": self._send, "newline": self._newline, "undo": self._editor.undo, "redo": self._editor.redo}
+        self._continuation = ""
+        actions = tuple(actions)
+        commands = {
+            "send": self._send,
+            "steer": self._steer,
+            "newline": self._newline,
+            "undo": self._editor.undo,
+            "redo": self._editor.redo,
+        }
         self._commands = {key: commands[name] for key, name in keys_of(actions, "prompt").items()}
+        self._continuation_keys = keys_of(actions, "continuation")
 
     @property
     def text(self) -> str:
@@ -104,6 +128,19 @@ class Prompt(Widget, can_focus=True):
     def history(self) -> tuple[str, ...]:
         """What was sent, the oldest first."""
         return self._editor.history.entries
+
+    def learn_history(self, entries: Iterable[str]) -> None:
+        """Take older entries, the oldest first, into the history."""
+        self._editor.history.learn(entries)
+
+    def offset_of(self, position: int) -> Offset:
+        """Return where on the screen a position of `edited_text` is, as far as it is in view."""
+        row, column = self._editor.place_of(position)
+        gutter = self.size.width - self._room(self.size.width)
+        place = Offset(gutter + column, row - self._editor.first_row)
+        return self.content_region.offset + Offset(
+            min(place.x, max(0, self.size.width - 1)), min(max(0, place.y), max(0, self.size.height - 1))
+        )
 
     def load(self, text: str) -> None:
         """Put `text` in place of the whole prompt; undo brings the old text back."""
@@ -174,18 +211,22 @@ class Prompt(Widget, can_focus=True):
         row = self._editor.first_row + y
         segments: list[Segment] = []
         if self._room(width) < width:
-            segments.append(Segment(self._gutter_text(y), self.get_component_rich_style("prompt--gutter")))
+            name = "shell" if self._shell_gutter else "gutter"
+            segments.append(Segment(self._gutter_text(y), self.get_component_rich_style(f"prompt--{name}")))
         if not self.edited_text:
             segments += self._placeholder_segments() if y == 0 else []
         elif row < self._editor.row_count:
             for text, kind in self._editor.pieces(row, caret=self.has_focus):
                 style = base if kind == "text" else self.get_component_rich_style(f"prompt--{kind}")
                 segments.append(Segment(text, style))
+            segments = self._with_hint(segments, row)
         return Strip(segments).adjust_cell_length(width, base)
 
     def _press(self, event: events.Key) -> bool:
         command = self._commands.get(event.key)
-        if command is not None:
+        if self._take_continuation(event.key):
+            pass
+        elif command is not None:
             command()
         elif not self._editor.press(event.key, event.character):
             return False
@@ -202,9 +243,43 @@ class Prompt(Widget, can_focus=True):
         if self.busy:
             self.post_message(self.Held(text))
             return
+        self._hand_over(self.Submitted(text))
+
+    def _steer(self) -> None:
+        if self.text.strip():
+            self._hand_over(self.Steered(self.text))
+
+    def _hand_over(self, message: "Submitted | Steered") -> None:
         self._editor.clear()
-        self.add_history(text)
-        self.post_message(self.Submitted(text))
+        self.add_history(message.text)
+        self.post_message(message)
+
+    def _take_continuation(self, key: str) -> bool:
+        """Put in how an older entry goes on, all of it or a word; say whether the key meant that."""
+        action = self._continuation_keys.get(key)
+        if action is None or not self._continuation:
+            return False
+        word = _WORD.match(self._continuation)
+        taken = word[0] if action == "continue_word" and word else self._continuation
+        self._editor.replace(self.caret, self.caret, taken)
+        return True
+
+    def _with_hint(self, segments: list[Segment], row: int) -> list[Segment]:
+        """Return the row of the caret with what could be typed next, the caret on its first character."""
+        if row != self._editor.row_count - 1 or not self.has_focus or self.caret != len(self.edited_text):
+            return segments
+        hint, _, more = self._continuation.partition("\n")
+        hint = visible(hint.replace("\t", " ") + ("…" if more else "")) or shell_hint(self.edited_text)
+        room = self._room(self.size.width) - self._editor.caret_place[1]
+        hint = cut_to(hint, room)
+        if not hint:
+            return segments
+        caret, muted = (
+            self.get_component_rich_style("prompt--caret"),
+            self.get_component_rich_style("prompt--placeholder"),
+        )
+        end = next_boundary(hint, 0)
+        return [*segments[:-1], Segment(hint[:end], caret), Segment(hint[end:], muted)]
 
     def _point(self, event: events.MouseEvent, *, select: bool) -> None:
         gutter = self.size.width - self._room(self.size.width)
@@ -219,6 +294,7 @@ class Prompt(Widget, can_focus=True):
 
     def _edited(self) -> None:
         """Bring the screen up to date with the text."""
+        self._continuation = self._editor.continuation if self.continues else ""
         self.post_message(self.Changed())
         if self.is_mounted:
             self.refresh(layout=self._height_in(self.app.viewport_size) != self.size.height)
@@ -237,9 +313,17 @@ class Prompt(Widget, can_focus=True):
                 gutter + column, row - self._editor.first_row
             )
 
+    def watch_continues(self) -> None:
+        """Show or hide what could be typed next."""
+        self._continuation = self._editor.continuation if self.continues else ""
+
+    @property
+    def _shell_gutter(self) -> str:
+        return shell_gutter(self.edited_text)
+
     def _gutter_text(self, y: int) -> str:
         if y == 0:
-            return "↑ " if self._editor.first_row else _GUTTER
+            return "↑ " if self._editor.first_row else self._shell_gutter or _GUTTER
         more_below = y == self.size.height - 1 and self._editor.first_row + y + 1 < self._editor.row_count
         return "↓ " if more_below else "  "
 

@@ -13,6 +13,7 @@ from smith_tui.widgets.pastes import TOKEN, PasteTokens, clean_paste
 from smith_tui.widgets.prompt_history import PromptHistory
 from smith_tui.widgets.prompt_layout import PromptLayout
 
+_MAX_CONTINUED = 2_000  # characters; nobody goes on typing an old text of more
 _SAME_PASTE_S = 0.1  # pieces of one paste that a terminal sends without markers come closer together than this
 
 PieceKind = Literal["text", "token", "selected", "caret"]
@@ -45,6 +46,18 @@ class PromptEditor:
     def caret_place(self) -> tuple[int, int]:
         """The (row, column in cells) of the caret."""
         return self._layout.place(self.buffer.caret)
+
+    @property
+    def continuation(self) -> str:
+        """How an older entry goes on that begins with the text, "" unless the caret stands at the end of it."""
+        text, at = self.buffer.text, self.buffer.caret
+        if not text.strip() or at != len(text) or self.buffer.selected_text or len(text) > _MAX_CONTINUED:
+            return ""
+        return self.history.continuation(text)
+
+    def place_of(self, position: int) -> tuple[int, int]:
+        """Return the (row, column in cells) of a position."""
+        return self._layout.place(position)
 
     def clear(self) -> None:
         """Empty the text and forget its pastes and its undo steps."""

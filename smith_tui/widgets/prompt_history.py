@@ -27,6 +27,22 @@ class PromptHistory:
         self._place = len(self._entries)
         self._draft = ""
 
+    def learn(self, entries: Iterable[str]) -> None:
+        """Put entries, the oldest first, before those that are there; a walk that goes on begins anew."""
+        older = dict.fromkeys(reversed(list(entries)))
+        known = set(self._entries)
+        self._entries[:0] = [entry for entry in reversed(older) if entry not in known]
+        del self._entries[:-MAX_ENTRIES]
+        self._place = len(self._entries)
+        self._draft = ""
+
+    def continuation(self, begun: str) -> str:
+        """Return how the newest entry that begins with a text goes on, "" when none does."""
+        for entry in reversed(self._entries):
+            if len(entry) > len(begun) and entry.startswith(begun):
+                return entry[len(begun) :]
+        return ""
+
     def older(self, shown: str) -> str | None:
         """Return the entry before, or None at the first; `shown` is kept as the draft when the walk begins."""
         if self._place == 0:

@@ -43,7 +43,7 @@ def shown(app: SmithApp) -> str:
 
 async def dispatch(app: SmithApp, pilot: Pilot[None]) -> None:
     app.chat.submit("go")
-    await until(pilot, lambda: app.chat._turn is None and "All done." in shown(app))
+    await until(pilot, lambda: not app.chat.turns.is_running and "All done." in shown(app))
 
 
 async def test_a_child_is_opened_from_its_card_by_key_and_by_click(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_one_child_is_cancelled_by_its_key_and_the_turn_goes_on(tmp_path: 
         app.chat.submit("go")
         await until(pilot, lambda: "on and on" in shown(app))
         await pilot.press("alt+2", "ctrl+x")
-        await until(pilot, lambda: app.chat._turn is None and "All done." in shown(app))
+        await until(pilot, lambda: not app.chat.turns.is_running and "All done." in shown(app))
         area = app.chat.desk.area
         assert area is not None
         assert [pane.child.outcome for pane in area.panes] == ["ok", "cancelled"]

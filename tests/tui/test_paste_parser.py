@@ -44,8 +44,9 @@ def test_typed_keys_stay_keys() -> None:
     assert parsed("a\x0f\rb") == ["key a", "key ctrl+o", "key enter", "key b"]
 
 
-def test_alt_and_a_digit_is_what_it_is_with_and_without_the_kitty_protocol() -> None:
+def test_alt_with_a_digit_or_enter_is_what_it_is_with_and_without_the_kitty_protocol() -> None:
     assert parsed(*(f"\x1b{digit}" for digit in range(10))) == [f"key alt+{digit}" for digit in range(10)]
+    assert parsed("\x1b\r", "\r", "\x1b[13;3u") == ["key alt+enter", "key enter", "key alt+enter"]
     assert parsed("\x1b", "2", "\x1b[49;3u") == ["key alt+2", "key alt+1"]
 
 

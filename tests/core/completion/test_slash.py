@@ -52,10 +52,10 @@ def test_a_mention_is_read_back_as_its_path(any_text: str, awkward: str) -> None
 
 
 def test_the_best_come_first_and_letters_in_order_only_without_better() -> None:
-    names = [Candidate(name, name) for name in ("/undelete", "/delete", "/model", "/mud-or-clay")]
+    names = [Candidate(name, name) for name in ("/undelete", "/delete", "/model", "/mud-or-cay")]
     assert [found.text for found in fitting("del", names)] == ["/delete", "/model", "/undelete"]
     assert [found.text for found in fitting("mdl", names)] == ["/model"]
-    assert [found.text for found in fitting("muy", names)] == ["/mud-or-clay"]
+    assert [found.text for found in fitting("muy", names)] == ["/mud-or-cay"]
     assert fitting("xyz", names) == ()
     assert [found.text for found in fitting("", names)] == [name.text for name in names]
 

@@ -1,0 +1,93 @@
+"""Prompts that wait: for the end of the running turn, or for the moment at which it hears them. Pure."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+
+class Waiting(NamedTuple):
+    """A prompt that waits; is_said: the running turn gets it before its next request."""
+
+    text: str
+    is_said: bool = False
+
+
+class PromptQueue:
+    """Waiting prompts in the order in which they are sent, those that a turn is to hear before the others.
+
+    changed: called after every change. is_held: the last turn failed, so nothing is sent by itself.
+    """
+
+    def __init__(self) -> None:
+        self._items: list[Waiting] = []
+        self.changed: Callable[[], None] = lambda: None
+        self.is_held = False
+
+    @property
+    def items(self) -> tuple[Waiting, ...]:
+        """What waits, in order."""
+        return tuple(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def add(self, text: str) -> None:
+        """Let a prompt wait behind the others."""
+        self._items.append(Waiting(text))
+        self.changed()
+
+    def add_said(self, text: str) -> None:
+        """Let a prompt wait until the running turn hears it."""
+        self._items.insert(self._said, Waiting(text, is_said=True))
+        self.changed()
+
+    def heard(self, text: str) -> None:
+        """Take out what the running turn has heard."""
+        if Waiting(text, is_said=True) in self._items:
+            self._items.remove(Waiting(text, is_said=True))
+            self.changed()
+
+    def not_heard(self, texts: Iterable[str]) -> None:
+        """Let what a turn has not heard wait before everything else; nothing is said to that turn any longer."""
+        texts = tuple(texts)
+        if texts or self._said:
+            self._items = [*map(Waiting, texts), *self._items[self._said :]]
+            self.changed()
+
+    def pop(self) -> str | None:
+        """Take out the prompt that is to be sent next, None without any."""
+        if self._said == len(self._items):
+            return None
+        item = self._items.pop(self._said)
+        self.changed()
+        return item.text
+
+    def remove(self, index: int) -> Waiting | None:
+        """Take one out; None when there is no such number."""
+        if not 0 <= index < len(self._items):
+            return None
+        item = self._items.pop(index)
+        self.changed()
+        return item
+
+    def move(self, index: int, step: int) -> int:
+        """Let a prompt change places with the one before (-1) or behind (+1); return where it is then."""
+        other = index + step
+        if not (0 <= index < len(self._items) and 0 <= other < len(self._items)):
+            return index
+        if self._items[index].is_said or self._items[other].is_said:
+            return index
+        self._items[index], self._items[other] = self._items[other], self._items[index]
+        self.changed()
+        return other
+
+    def take_all(self) -> tuple[str, ...]:
+        """Take out everything that no turn has been told, in order."""
+        texts = tuple(item.text for item in self._items if not item.is_said)
+        self._items = [item for item in self._items if item.is_said]
+        self.changed()
+        return texts
+
+    @property
+    def _said(self) -> int:
+        """How many of them the turn is to hear; they stand in front."""
+        return sum(item.is_said for item in self._items)

@@ -1,0 +1,106 @@
+"""Stored conversations on the main screen: the screens to choose one from, and the place to which it is opened."""
+
+from bisect import bisect_left
+from collections.abc import Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from textual.app import App
+
+    from smith_core.events import AnyEvent, ConversationLoaded, PickerRequested
+    from smith_core.runtime import Runtime
+    from smith_tui.screens.finding import Finder
+    from smith_tui.screens.look import Look
+    from smith_tui.screens.search import SearchScreen
+    from smith_tui.screens.stored import Opening
+    from smith_tui.transcript.view import Transcript
+    from smith_tui.widgets.find_bar import FindBar
+
+
+class StoredHost(Protocol):
+    """What is needed of the screen that conversations are opened on."""
+
+    transcript: "Transcript"
+    find_bar: "FindBar"
+    finder: "Finder"
+
+    @property
+    def app(self) -> "App[Any]":
+        """The app."""
+        ...
+
+    @property
+    def runtime(self) -> "Runtime":
+        """The engine."""
+        ...
+
+    @property
+    def look(self) -> "Look":
+        """How screens look now."""
+        ...
+
+    def start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Run something in the background."""
+        ...
+
+    def submit(self, text: str) -> None:
+        """Run a prompt or a command."""
+        ...
+
+    def show(self, event: "AnyEvent", found: str = "") -> None:
+        """Show an event; found: what to mark in a conversation that is loaded."""
+        ...
+
+
+class StoredDesk:
+    """Opens what is chosen, and remembers what was searched for last."""
+
+    def __init__(self, host: StoredHost) -> None:
+        self._host = host
+        self._last_search = ""
+
+    def open_picker(self, request: "PickerRequested") -> None:
+        """Let the person choose among all conversations, or search them."""
+        from smith_tui.screens.conversations import ConversationsScreen
+        from smith_tui.screens.search import SearchScreen
+
+        host, look = self._host, self._host.look
+        if request.kind == "search":
+            search = SearchScreen(host.runtime.shelf, request.query or self._last_search, look=look)
+            host.app.push_screen(search, partial(self._search_over, search))
+        else:
+            current = host.runtime.services.conversation.conversation_id
+            role = host.runtime.session.active_role
+            picker = ConversationsScreen(host.runtime.shelf, request.query, current=current, role=role, look=look)
+            host.app.push_screen(picker, self._open)
+
+    def go_to(self, loaded: "ConversationLoaded", found: str) -> None:
+        """Show the message that a conversation was opened for, with what was found in it marked."""
+        from smith_tui.screens.passages import go_to_message
+
+        marked = None
+        index = bisect_left(loaded.sequences, loaded.shown_sequence)
+        if loaded.shown_sequence and index < len(loaded.messages):
+            marked = go_to_message(self._host.transcript, loaded.messages, index, found)
+        if marked is None:
+            self._host.find_bar.close()
+        else:
+            self._host.finder.show(marked.text, marked.hits, marked.number)
+
+    def _search_over(self, search: "SearchScreen", opening: "Opening | None") -> None:
+        # The next search begins with this one, so that a person can go on to the next result.
+        self._last_search = search.query_text
+        self._open(opening)
+
+    def _open(self, opening: "Opening | None") -> None:
+        if opening is not None and opening.conversation_id:
+            self._host.start(self._load(opening))
+        elif opening is not None:
+            self._host.submit("/new")
+
+    async def _load(self, opening: "Opening") -> None:
+        async for event in self._host.runtime.open_conversation(opening.conversation_id, opening.sequence):
+            self._host.show(event, opening.found)

@@ -1,0 +1,196 @@
+"""The turns of the main screen: one runs, what is sent meanwhile waits or is said to it, and nothing of it is lost."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+from smith_core.events import MessageAdded, PickerRequested, PromptReturned, TurnEnded, TurnStarted, ViewRequested
+from smith_core.messages import typed_text
+from smith_tui.prompt_queue import PromptQueue
+
+if TYPE_CHECKING:
+    from smith_core.events import AnyEvent
+    from smith_core.runtime import Runtime
+    from smith_tui.transcript.view import Transcript
+    from smith_tui.widgets.prompt import Prompt
+
+GIVEN_BACK = "The input line is in use, so the prompt that was taken back is in its history (Up)."
+
+
+class TurnHost(Protocol):
+    """What turns need of the screen that they run on."""
+
+    prompt: "Prompt"
+    transcript: "Transcript"
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether the screen is there; it is not while the app ends."""
+        ...
+
+    @property
+    def runtime(self) -> "Runtime":
+        """The engine."""
+        ...
+
+    def start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Run something in the background, its mistakes reported."""
+        ...
+
+    def show(self, event: "AnyEvent", found: str = "") -> None:
+        """Show an event."""
+        ...
+
+
+class TurnDesk:
+    """Sends prompts and commands to the engine, one turn at a time."""
+
+    def __init__(self, host: TurnHost, queue: PromptQueue) -> None:
+        self._host = host
+        self._queue = queue
+        self._turn: asyncio.Task[None] | None = None
+        self._commands = 0
+        self._prompts_heard = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a turn runs."""
+        return self._turn is not None
+
+    def submit(self, text: str) -> None:
+        """Run a prompt or a command; a prompt waits while a turn runs, and while a command may yet begin one."""
+        if text.startswith("/") and not self._is_prompt_by_name(text):
+            self._commands += 1
+            self._host.start(self._run(text)).add_done_callback(self._command_over)
+            return
+        self._host.transcript.follow()
+        if self._turn is not None or self._commands:
+            self._queue.add(text)
+        else:
+            self._turn = self._host.start(self._run(text))
+            self._turn.add_done_callback(self._turn_over)
+
+    def steer(self, text: str) -> None:
+        """Say something to the running turn; where none takes it, it is sent like any other prompt."""
+        if self._turn is None or text.startswith(("/", "!")) or not self._host.runtime.session.steer(text):
+            self.submit(text)
+        else:
+            self._queue.add_said(text)
+
+    def cancel(self) -> bool:
+        """Cancel the running turn and give what waits back to the prompt; say whether one was running."""
+        if self._turn is None:
+            return False
+        session = self._host.runtime.session
+        self._queue.not_heard(session.take_steering())
+        self._host.runtime.cancel()
+        waiting = self._queue.take_all()
+        if waiting:
+            self._give_back(*waiting)
+        return True
+
+    def note(self, event: "AnyEvent") -> None:
+        """Keep the queue in line with what happens."""
+        match event:
+            case TurnStarted():
+                self._prompts_heard = 0
+                if self._turn is None and (task := asyncio.current_task()) is not None:
+                    # A command has begun it.
+                    self._turn = task
+                    task.add_done_callback(self._turn_over)
+            case MessageAdded(message=message) if message.role == "user":
+                self._prompts_heard += 1
+                if self._prompts_heard > 1:
+                    self._queue.heard(typed_text(message))
+            case TurnEnded(result=result):
+                self._queue.is_held = result.stop_reason not in ("completed", "cancelled")
+            case PromptReturned(text=text):
+                self._take_back(text)
+            case _:
+                pass
+
+    # What the panel of the queue asks for
+
+    def edit(self, index: int) -> None:
+        """Take a waiting prompt back into the input line, before what is there."""
+        text = self._withdraw(index)
+        if text is not None:
+            self._give_back(text)
+
+    def send_now(self, index: int) -> None:
+        """Say a waiting prompt to the running turn, or send it when none runs."""
+        text = self._withdraw(index)
+        if text is not None:
+            self.steer(text)
+
+    def remove(self, index: int) -> None:
+        """Take a waiting prompt out of the queue, and leave it in the history of the input line alone."""
+        self._withdraw(index)
+
+    def _withdraw(self, index: int) -> str | None:
+        item = self._queue.items[index] if 0 <= index < len(self._queue) else None
+        if item is None:
+            return None
+        if item.is_said:
+            session = self._host.runtime.session
+            said = list(session.take_steering())
+            is_unheard = item.text in said
+            if is_unheard:
+                said.remove(item.text)
+            for text in said:
+                session.steer(text)
+            if not is_unheard:
+                return None  # the turn has it already
+        self._queue.remove(index)
+        return item.text
+
+    # Inside
+
+    def _is_prompt_by_name(self, line: str) -> bool:
+        """Whether a line is a command of the person's own while a turn runs: such a one waits like its text would."""
+        from smith_core.command_table import split_command
+
+        if self._turn is None:
+            return False
+        table = self._host.runtime.services.command
+        name, _ = split_command(line)
+        return table.get(name) is not None and name not in table.own_names
+
+    async def _run(self, line: str) -> None:
+        is_first = line.startswith("/")
+        async for event in self._host.runtime.process_raw_input(line):
+            # Who comes back from a screen without having chosen finds the transcript where it was.
+            if is_first and not isinstance(event, PickerRequested | ViewRequested):
+                self._host.transcript.follow()
+            is_first = False
+            self._host.show(event)
+
+    def _turn_over(self, turn: "asyncio.Task[None]") -> None:
+        self._turn = None
+        if not self._host.is_attached:
+            return
+        self._queue.not_heard(self._host.runtime.session.take_steering())
+        self._send_next()
+
+    def _command_over(self, command: "asyncio.Task[None]") -> None:
+        self._commands -= 1
+        self._send_next()
+
+    def _send_next(self) -> None:
+        if self._turn is not None or self._commands or self._queue.is_held or not self._host.is_attached:
+            return
+        text = self._queue.pop()
+        if text is not None:
+            self.submit(text)
+
+    def _give_back(self, *texts: str) -> None:
+        prompt = self._host.prompt
+        prompt.load("\n\n".join([*texts, *([prompt.text] if prompt.text else [])]))
+
+    def _take_back(self, text: str) -> None:
+        prompt = self._host.prompt
+        if prompt.text.strip():
+            prompt.add_history(text)
+            self._host.transcript.add_notice("info", GIVEN_BACK)
+        else:
+            prompt.load(text)
