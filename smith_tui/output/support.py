@@ -3,7 +3,6 @@
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +46,8 @@ def _textual_version() -> str:
     # Asking the package's records takes longer than the rest of this check.
     if (Path(textual.__file__).parent.parent / f"textual-{TEXTUAL_VERSION}.dist-info").is_dir():
         return TEXTUAL_VERSION
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("textual")
     except PackageNotFoundError:
