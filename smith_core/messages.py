@@ -12,7 +12,7 @@ MutationState = Literal["none", "attempted", "unknown"]
 StopReason = Literal["completed", "cancelled", "error", "budget_exhausted"]
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One call that the model asked for; `arguments` is JSON text as the provider wants it back."""
 
     id: str
@@ -20,7 +20,8 @@ class ToolCall(msgspec.Struct, frozen=True):
     arguments: str = "{}"
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+# Without gc=False, each full collection looks at all messages of a long conversation, for tens of milliseconds.
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One entry of the transcript; which fields are set depends on `role`.
 
     assistant: content, reasoning, tool_calls, interrupted (the stream broke off behind `content`).
@@ -42,7 +43,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: "ToolMetadata | None" = None
 
 
-class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What a person or a later tool wants to know of a result besides its text.
 
     diff: unified diff of the change, for the screen. full_output_path: the raw stream on disk.

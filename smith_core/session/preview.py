@@ -26,7 +26,7 @@ PartState = Literal["sent", "elided", "cut", "dropped"]
 _ELIDED = "[elided "
 
 
-class RequestPart(msgspec.Struct, frozen=True, kw_only=True):
+class RequestPart(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One message of the request, or one that is left out of it.
 
     whole: as it is before anything is shortened. sent: as the model gets it, None when it is dropped. sequences: the

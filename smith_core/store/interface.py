@@ -30,7 +30,7 @@ class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     forked_from: str = ""
 
 
-class StoredMessage(msgspec.Struct, frozen=True):
+class StoredMessage(msgspec.Struct, frozen=True, gc=False):
     """A message and its number, which orders the conversation and never changes."""
 
     sequence: int

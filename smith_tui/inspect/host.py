@@ -1,5 +1,6 @@
 """Shows the inspect view in the app: on the whole screen, or as a pane beside the transcript."""
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from smith_core.runtime import Runtime
     from smith_tui.screens.chat import ChatScreen
 
+PANE_SHARE, PANE_WIDE_COLUMNS = 55, 120
+"""Per cent of the screen that the pane gets where it stands beside the transcript, and from which width on it does."""
 _CHANGES_MESSAGES = (ConversationLoaded, HistoryEdited, MessagesFollowed, SessionChanged, TurnEnded)
 
 
@@ -51,6 +54,8 @@ class InspectionHost:
         self._screen: InspectScreen | None = None
         self._state = InspectState()
         self._is_pane = False
+        self.now: Callable[[], float] = time.time
+        """The clock for ages, in seconds since the epoch."""
 
     @property
     def is_open(self) -> bool:
@@ -105,7 +110,9 @@ class InspectionHost:
             self._view.refresh_messages()
 
     def _show(self) -> None:
-        self._view = Inspector(Desk(self._runtime), self, self._state, self._look())
+        self._view = Inspector(Desk(self._runtime), self, self._state, self._look(), now=self.now)
+        width = self._chat.size.width
+        self._view.width_hint = width * PANE_SHARE // 100 if self._is_pane and width >= PANE_WIDE_COLUMNS else width
         if self._is_pane:
             self._chat.add_class("with-inspector")
             self._chat.query_one("#panes", Container).mount(self._view)

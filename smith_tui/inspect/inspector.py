@@ -33,10 +33,13 @@ from smith_tui.widgets.result_list import MOVING_KEYS
 SHOW_WAIT_S = 0.03
 """How long the choice rests before its message is rendered, so that nothing is rendered on the way."""
 FILTER_WAIT_S = 0.05
+REQUEST_WAIT_S = 0.1
 WIDE_COLUMNS = 100
 """From this width on, the message stands beside the table, below it otherwise."""
 
 _SCOPES: dict[Mode, Scope] = {"browse": "inspect", "edit": "inspect_edit"}
+_ON_MESSAGES = ("inspect_edit", "inspect_outside", "inspect_delete", "inspect_mark", "inspect_range", "inspect_fork")
+"""Actions that mean nothing in the model's view."""
 _HINTS: dict[Mode, str] = {
     "browse": "",
     "filter": f"{FILTERS}. Tab keeps the filter, Esc shows all again.",
@@ -59,6 +62,8 @@ class Inspector(Widget):
     ) -> None:
         super().__init__()
         self.state = state
+        self.width_hint = 0
+        """How wide the view is going to be, so that it need not be laid out twice."""
         self._desk = desk
         self._host = host
         self._look = look
@@ -69,12 +74,14 @@ class Inspector(Widget):
         self._request: NextRequest | None = None
         self._wait: Timer | None = None
         self._filter_wait: Timer | None = None
+        self._request_wait: Timer | None = None
         self._is_sure = False
 
     # Layout
 
     def compose(self) -> ComposeResult:
         """Lay out the view from the top down."""
+        self.set_class(self.width_hint >= WIDE_COLUMNS, "wide")
         slash = self._look.key_of("inspect_filter")
         yield InputLine("Filter", hint=f"{slash} filters by role, tool and text", leave=MOVING_KEYS - {"home", "end"})
         yield Lines(self._bar, self._look.ink, id="inspect-bar")
@@ -95,6 +102,7 @@ class Inspector(Widget):
         self.set_mode("browse")
         self.set_class(self.state.view == "request", "request")
         self.refresh_messages()
+        self.show_chosen()
         self._table.rows.focus()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -105,7 +113,9 @@ class Inspector(Widget):
         """Take in that the conversation has other messages now."""
         self._table.load(self._desk.entries)
         self._show_count()
-        self.run_worker(self._learn_request(), group="request", exclusive=True)
+        # It takes longer than a frame, and the table has the first claim on the time.
+        if self._request_wait is None:
+            self._request_wait = self.set_timer(REQUEST_WAIT_S, self._ask_for_request)
 
     # Keys
 
@@ -230,7 +240,11 @@ class Inspector(Widget):
         self._mode = mode
         self._is_sure = False
         self.say(_HINTS[mode], is_hint=True)
-        self.query_one(KeyHints).show_only(_SCOPES.get(mode))
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        without = _ON_MESSAGES if self.state.view == "request" else ()
+        self.query_one(KeyHints).show_only(_SCOPES.get(self._mode), without=without)
 
     def say(self, text: str, *, is_hint: bool = False) -> None:
         """Show a sentence below the table; is_hint: it is nothing to worry about."""
@@ -298,9 +312,14 @@ class Inspector(Widget):
     def _turn_to(self, view: View) -> None:
         self.state.view = view
         self.set_class(view == "request", "request")
+        self._show_keys()
         self.say("")
         self._table.fill()
         self._table.rows.focus()
+
+    def _ask_for_request(self) -> None:
+        self._request_wait = None
+        self.run_worker(self._learn_request(), group="request", exclusive=True)
 
     async def _learn_request(self) -> None:
         try:

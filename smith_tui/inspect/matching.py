@@ -16,12 +16,12 @@ def keep_matching(entries: Sequence[Entry], query: str) -> list[Entry]:
     words: list[str] = []
     for part in query.casefold().split():
         name, colon, value = part.partition(":")
-        if colon and name == "role":
-            roles.append(_ROLES.get(value, value))
-        elif colon and name == "tool":
-            tools.append(value)
-        else:
+        if not colon or name not in ("role", "tool"):
             words.append(part)
+        elif value and name == "role":
+            roles.append(_ROLES.get(value, value))
+        elif value:
+            tools.append(value)
     return [entry for entry in entries if _matches(entry.message, roles, tools, words)]
 
 

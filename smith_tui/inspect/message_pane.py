@@ -16,13 +16,13 @@ from smith_tui.inspect.table import Entry
 from smith_tui.inspect.views import MessageView
 from smith_tui.sanitize import literal
 from smith_tui.screens.look import Look
+from smith_tui.transcript.cells import cell_width
 from smith_tui.transcript.document_view import DocumentView
 from smith_tui.transcript.lines import BLANK, PLAIN, Line, line_of
 from smith_tui.widgets.result_list import Frame, ResultList
 from smith_tui.widgets.text_editor import TextEditor
 
 Face = Literal["message", "parts", "editor"]
-_NAME_CELLS = 26
 _SHOWN_CHARS = 400
 
 
@@ -43,6 +43,7 @@ class MessagePane(Container):
         self._parts: Sequence[Part] = ()
         self._entry: Entry | None = None
         self._text_before = ""
+        self._shown: tuple[object, bool] | None = None
         self.part: Part | None = None
         """What is in the editor."""
         self.sequence = 0
@@ -77,16 +78,21 @@ class MessagePane(Container):
     def show_entry(self, entry: Entry | None, *, is_raw: bool) -> None:
         """Show a stored message, or its record."""
         self._entry = entry
-        self._turn("message", "" if entry is None else f"Message {entry.sequence}", "as it is stored" if is_raw else "")
+        # The number stands above the message: a frame with another title is painted again as a whole.
+        self._turn("message", "Message", "as it is stored" if is_raw else "")
+        if self._is_shown(entry.message if entry else None, is_raw):
+            return
         if entry is None:
             self.view.show([])
             return
         make = blocks_of_record if is_raw else blocks_of_message
-        self.view.show([facts_of(entry.message, self._now()), *make(entry.message, self._look.palette)])
+        self.view.show([facts_of(entry, self._now()), *make(entry.message, self._look.palette)])
 
     def show_item(self, item: Item | None) -> None:
         """Show a part of the next request."""
         self._turn("message", "As it is sent")
+        if self._is_shown(item, False):
+            return
         self.view.show([] if item is None else blocks_of_item(item, self._look.palette))
 
     def choose_part(self, entry: Entry) -> None:
@@ -107,7 +113,7 @@ class MessagePane(Container):
     def stop(self) -> None:
         """Show the message again."""
         self.part = None
-        self._turn("message", "" if self._entry is None else f"Message {self._entry.sequence}")
+        self._turn("message", "Message")
 
     @on(ResultList.Opened)
     def _part_opened(self, message: ResultList.Opened) -> None:
@@ -119,12 +125,18 @@ class MessagePane(Container):
     def _keep_inside(self, message: Message) -> None:
         message.stop()
 
+    def _is_shown(self, what: object, is_raw: bool) -> bool:
+        """Say whether something is shown already, which it is from now on."""
+        before, self._shown = self._shown, (what, is_raw)
+        return before is not None and before[0] is what and before[1] == is_raw
+
     def _turn(self, face: Face, title: str, aside: str = "") -> None:
         self.set_class(face == "message", "message")
         self.set_class(face == "parts", "parts")
         self.set_class(face == "editor", "editor")
-        self.border_title = title
-        self.border_subtitle = aside
+        if (title, aside) != (self.border_title, self.border_subtitle):
+            self.border_title = title
+            self.border_subtitle = aside
 
     def _part_row(self, index: int, frame: Frame) -> list[Line]:
         if self._entry is None or index >= len(self._parts):
@@ -132,5 +144,7 @@ class MessagePane(Container):
         part, ink = self._parts[index], frame.ink
         text = literal(shown_text(self._entry.message, part)[:_SHOWN_CHARS])
         bar = ("▌ ", ink.accent) if frame.is_selected else ("  ", PLAIN)
-        name = literal(name_of_part(self._entry.message, part))
-        return [line_of([bar, (f"{name:<{_NAME_CELLS}}", ink.bright), (text or "(empty)", ink.muted)])]
+        names = [literal(name_of_part(self._entry.message, each)) for each in self._parts]
+        room = max(map(cell_width, names)) + 2
+        name = names[index] + " " * (room - cell_width(names[index]))
+        return [line_of([bar, (name, ink.bright), (text or "(empty)", ink.muted)])]

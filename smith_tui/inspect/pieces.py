@@ -10,7 +10,7 @@ from smith_core.frozen import encode_hook
 from smith_core.messages import Message, ToolCall
 from smith_core.window import estimate_tokens
 from smith_tui import wording
-from smith_tui.inspect.table import kind_of, size_of
+from smith_tui.inspect.table import Entry, kind_of, size_of
 from smith_tui.sanitize import literal
 from smith_tui.transcript.answers import Answer, Code
 from smith_tui.transcript.blocks import Block, Plain, Prompt, Reasoning, in_gutter, inner_width, plain_rows, split_plain
@@ -45,8 +45,9 @@ class Heading(Block):
         return in_gutter(rows, width, ("  ", Style.null()))
 
 
-def facts_of(message: Message, now: float) -> Heading:
-    """Return the line above a message: who, what, how large, how old; now: seconds since the epoch."""
+def facts_of(entry: Entry, now: float) -> Heading:
+    """Return the line above a message: number, who, what, how large, how old; now: seconds since the epoch."""
+    message = entry.message
     who = {"user": "you", "assistant": "agent"}.get(message.role, message.role)
     tokens = estimate_tokens((message,))
     facts = [
@@ -55,7 +56,9 @@ def facts_of(message: Message, now: float) -> Heading:
         wording.age(message.created_at, now),
         message.model,
     ]
-    return Heading(f"{who}, {kind_of(message)}", " · ".join(fact for fact in facts if fact), has_gap=False)
+    return Heading(
+        f"{entry.sequence}  {who}, {kind_of(message)}", " · ".join(fact for fact in facts if fact), has_gap=False
+    )
 
 
 def blocks_of_message(message: Message, palette: str) -> list[Block]:

@@ -24,7 +24,7 @@ MARK = "●"
 _BAR = "▌"
 _GAP = "  "
 _MOST_FIRST_CHARS = 400
-_KIND_FROM, _TOKENS_FROM, _CHARS_FROM, _AGE_FROM = 64, 56, 80, 90
+_KIND_FROM, _TOKENS_FROM, _AGE_FROM, _CHARS_FROM = 64, 56, 72, 84
 """Cells; narrower tables have no such column, or a narrower one."""
 _BOLD = Style(bold=True)
 

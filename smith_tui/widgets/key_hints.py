@@ -1,6 +1,6 @@
 """The footer: which keys work now, the most important ones when there is little room."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from rich.segment import Segment
 from textual import events
@@ -48,14 +48,17 @@ class KeyHints(Widget):
         self._actions = tuple(actions)
         self._scopes: frozenset[Scope] = frozenset({"prompt"})
         self._is_local = False
+        self._without: Container[str] = ()
 
     def show_keys_for(self, scopes: Iterable[Scope]) -> None:
         """Show the keys of these scopes, besides those that always work."""
         self._show(frozenset(scopes), is_local=False)
 
-    def show_only(self, scope: Scope | None) -> None:
-        """Show the keys of a view that is a scope of its own, and few others."""
+    def show_only(self, scope: Scope | None, *, without: Container[str] = ()) -> None:
+        """Show the keys of a view that is a scope of its own, and few others; without: names of actions."""
+        self._without = without
         self._show(frozenset() if scope is None else frozenset({scope}), is_local=True)
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Tell which action was clicked."""
@@ -84,7 +87,8 @@ class KeyHints(Widget):
     def _shown(self) -> list[KeyAction]:
         if not self._is_local:
             return hints(self._actions, self._scopes)
-        shown = [action for scope in self._scopes for action in local_hints(self._actions, scope) if action.importance]
+        local = [action for scope in self._scopes for action in local_hints(self._actions, scope) if action.importance]
+        shown = [action for action in local if action.name not in self._without]
         shown.sort(key=lambda action: action.scope not in self._scopes)
         return shown or [action for action in local_hints(self._actions, "always") if action.name == "help"]
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 from textual import events
-from textual.geometry import Size
+from textual.color import Color
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -158,6 +159,18 @@ class ResultList(ScrollView, can_focus=True):
         if round(old_value) != round(new_value):
             self._tell_view()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the rows of a part of the view; there is no border or padding for Textual's style cache to add."""
+        filters = self.get_line_filters()
+        ground = Color.from_rich_color(self._ink.base.bgcolor)
+        strips = []
+        for y in crop.line_range:
+            strip = self.render_line(y)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, ground)
+            strips.append(strip.crop(*crop.column_span))
+        return strips
+
     def render_line(self, y: int) -> Strip:
         """Return one row at exactly the width of the list."""
         width = self.scrollable_content_region.width
@@ -196,7 +209,8 @@ class ResultList(ScrollView, can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, self._count * self._item_height)
 
     def _select(self, index: int, *, is_new: bool = False) -> None:
-        is_other = is_new or index != self._selected
+        before, offset = self._selected, self.scroll_offset.y
+        is_other = is_new or index != before
         self._selected = index
         top = max(0, index) * self._item_height
         if top < self.scroll_offset.y or self._item_height >= self._page_rows:
@@ -204,8 +218,16 @@ class ResultList(ScrollView, can_focus=True):
         elif top + self._item_height > self.scroll_offset.y + self._page_rows:
             self.scroll_to(y=top + self._item_height - self._page_rows, animate=False)
         if is_other:
-            self.refresh()
             self.post_message(self.Moved(index))
+        if is_new or self.scroll_offset.y != offset:
+            self.refresh()
+        elif is_other:
+            self._refresh_item(before)
+            self._refresh_item(index)
+
+    def _refresh_item(self, index: int) -> None:
+        width = self.scrollable_content_region.width
+        self.refresh(Region(0, index * self._item_height - self.scroll_offset.y, width, self._item_height))
 
     def _open(self) -> None:
         if self._count:

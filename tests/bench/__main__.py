@@ -7,6 +7,7 @@ import time
 from tests.bench.code_figures import CODE_FIGURES
 from tests.bench.figures import FIGURES
 from tests.bench.host_figures import HOST_FIGURES
+from tests.bench.inspect_figures import INSPECT_FIGURES
 from tests.bench.pane_figures import PANE_FIGURES
 from tests.bench.store_figures import STORE_FIGURES
 from tests.bench.window_figures import WINDOW_FIGURES
@@ -17,7 +18,15 @@ def main() -> int:
     wanted = sys.argv[1:]
     print(f"{time.strftime('%Y-%m-%d %H:%M')}, Python {platform.python_version()}, {platform.machine()}")
     missed = 0
-    for measure in (*FIGURES, *HOST_FIGURES, *PANE_FIGURES, *STORE_FIGURES, *WINDOW_FIGURES, *CODE_FIGURES):
+    for measure in (
+        *FIGURES,
+        *HOST_FIGURES,
+        *PANE_FIGURES,
+        *STORE_FIGURES,
+        *WINDOW_FIGURES,
+        *CODE_FIGURES,
+        *INSPECT_FIGURES,
+    ):
         if wanted and measure.__name__ not in wanted:
             continue
         figure = measure()
