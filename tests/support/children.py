@@ -63,9 +63,7 @@ def work(number: int) -> Iterator[AnyEvent]:
     begun = RequestStarted(turn_id="t1", model="scripted", source_role=role)
     used = UsageReported(usage=Usage(input_tokens=3100 * number, output_tokens=240 * number, requests=1))
     grep = ToolStarted(call_id="g", name="code_grep", arguments='{"pattern": "round\\\\(", "path": "."}')
-    found = ToolResult(
-        call_id="g", ok=True, content="cart.py:40: int(price * 100)\nprices.py:12: round(x)"
-    )
+    found = ToolResult(call_id="g", ok=True, content="cart.py:40: int(price * 100)\nprices.py:12: round(x)")
     edit = ToolStarted(call_id="e", name="edit", arguments='{"path": "prices.py", "operation": "replace"}')
     edited = ToolResult(call_id="e", ok=True, content="replaced", metadata=ToolMetadata(diff=DIFF, duration_s=0.02))
     test = ToolStarted(call_id="b", name="bash", arguments='{"command": "pytest -q tests/test_prices.py"}')

@@ -31,7 +31,7 @@ async def play(pilot: Pilot[None], events: Iterable[AnyEvent]) -> ChildPanes:
     app = pilot.app
     assert isinstance(app, SmithApp)
     for event in events:
-        app.chat._show(event)
+        app.chat.show(event)
     await pilot.pause()
     area = app.chat.desk.area
     assert area is not None

@@ -41,7 +41,7 @@ def test_panes(snap_compare: Compare, tmp_path: Path, name: str) -> None:
         events += [event for number, status in ends for event in children.end(number, status)]
         app.chat.desk.clock = lambda: 0.0
         for event in events:
-            app.chat._show(event)
+            app.chat.show(event)
         await pilot.pause()
         for key in keys:
             await pilot.press(key)
