@@ -1,16 +1,19 @@
 """Runs the turns of dispatched children: each with a context, a history and a budget of its own."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
 from smith_core.config.schema import Config
-from smith_core.conversation import Conversation
-from smith_core.dispatch.worker import ChildTurn
+from smith_core.conversation import Conversation, UsageTracker
+from smith_core.dispatch.worker import Children, ChildTurn, ParentTurn
+from smith_core.events import Emit
 from smith_core.model import ModelChoice, SelectedModel
 from smith_core.roles import ROLES
+from smith_core.services import Services
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
-from smith_core.session.values import ExecutionContext
+from smith_core.session.values import ExecutionContext, Turn
 from smith_core.turn import TurnOutput, run_turn
 
 
@@ -64,3 +67,40 @@ def _with_budget_left(config: Config, calls_before: int) -> Config:
     if config.tool_step_budget is None or not calls_before:
         return config
     return msgspec.structs.replace(config, tool_step_budget=max(1, config.tool_step_budget - calls_before))
+
+
+class ChildHost(Protocol):
+    """What the children of a turn ask of the session that it belongs to."""
+
+    services: Services
+    usage: UsageTracker
+
+    def introduce(self, model: str, emit: Emit) -> None:
+        """Say before its first answer what a model is."""
+        ...
+
+    def wake_search(self) -> None:
+        """Let the search index take in what was saved."""
+        ...
+
+
+def children_of(turn: Turn, place: TurnPlace, model: SelectedModel, host: ChildHost, emit: Emit) -> Children:
+    """Return what runs the children that a turn dispatches."""
+
+    async def keep_note(key: str, text: str) -> None:
+        await host.services.persistence.put_note(turn.context.conversation_id, key, text)
+        host.wake_search()
+
+    runner = ChildTurns(turn.context, place, model, lambda model_id: host.introduce(model_id, emit))
+    parent = ParentTurn(
+        turn_id=turn.turn_id,
+        role=turn.context.active_role,
+        conversation_id=turn.context.conversation_id,
+        token=turn.token,
+        max_parallel=turn.context.config_snapshot.dispatch.max_parallel,
+        emit=emit,
+        run_child=runner.run,
+        keep_note=keep_note,
+        count=host.usage.add,
+    )
+    return Children(parent, host.services.dispatch)

@@ -50,9 +50,11 @@ def with_part(message: Message, part: Part, text: str) -> Message:
     if not text.strip():
         _refuse_empty(message)
     changed = msgspec.structs.replace(message, content=text)
-    if message.metadata is not None and message.metadata.diff:
-        # The diff is shown in place of the text, and would still say what was taken out of it.
-        changed = msgspec.structs.replace(changed, metadata=msgspec.structs.replace(message.metadata, diff=""))
+    if message.metadata is not None:
+        # A diff is shown in place of its text, and would still say what was taken out of it; where in an edited prompt
+        # the files begin, nobody knows.
+        metadata = msgspec.structs.replace(message.metadata, diff="", typed_chars=-1)
+        changed = msgspec.structs.replace(changed, metadata=metadata)
     return changed
 
 

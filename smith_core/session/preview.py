@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
+from smith_core.cancel import new_root
 from smith_core.llm.protocol import ToolDefinition
 from smith_core.llm.wire import tool_json
-from smith_core.messages import Message
+from smith_core.messages import Message, prompt_message
 from smith_core.model import ModelChoice
 from smith_core.prompt import build_messages
 from smith_core.roles import ROLES
@@ -18,8 +20,9 @@ from smith_core.store.interface import StoredMessage
 from smith_core.store.repair import repair
 from smith_core.text import clean_text
 from smith_core.tokens import text_quarters, whole_tokens
+from smith_core.tools.attach import attach
 from smith_core.turn import window_limits
-from smith_core.window import WindowLimits, estimate_tokens, fit
+from smith_core.window import WindowLimits, estimate_tokens, fit, without_stranded
 
 PartState = Literal["sent", "elided", "cut", "dropped"]
 
@@ -85,8 +88,10 @@ async def next_request(session: Session, draft: str = "") -> NextRequest:
     offered = session.services.tool.llm_specs(role.name)
     limits = window_limits(config, model, offered)
     system_prompt = session.services.prompt.build_system_prompt(role, scope.cwd, scope.project)
+    files = (await asyncio.to_thread(attach, draft, session.cwd, new_root())).text if "@" in draft else ""
+    prompt = prompt_message(clean_text(draft), clean_text(files), time.time())
     # A long conversation takes longer than a frame.
-    parts, fits = await asyncio.to_thread(plan, system_prompt, stored, clean_text(draft), limits)
+    parts, fits = await asyncio.to_thread(plan, system_prompt, stored, prompt, limits)
     tools = tuple(OfferedTool(tool, _tool_tokens(tool)) for tool in offered)
     return NextRequest(
         model=model.model,
@@ -101,26 +106,29 @@ async def next_request(session: Session, draft: str = "") -> NextRequest:
 
 
 def plan(
-    system_prompt: str, stored: Sequence[StoredMessage], draft: str, limits: WindowLimits
+    system_prompt: str, stored: Sequence[StoredMessage], prompt: Message, limits: WindowLimits
 ) -> tuple[tuple[RequestPart, ...], bool]:
-    """Return the messages of a request in order, dropped ones included, and whether the request fits."""
+    """Return the messages of a request in order, dropped ones included, and whether it fits; prompt: the next one."""
     numbers = {id(item.message): item.sequence for item in stored}
-    history = (*repair([item.message for item in stored]), Message(role="user", content=draft))
-    whole = build_messages(system_prompt, history)
-    sources = [(), *_sources(history, numbers)]
+    history = (*repair([item.message for item in stored]), prompt)
+    taken = without_stranded(history, limits)
+    whole = build_messages(system_prompt, taken)
+    sources = [(), *_sources(taken, numbers)]
     fitted = fit(whole, limits)
     sent = _aligned(whole, fitted.messages)
-    parts = tuple(
+    parts = [
         RequestPart(
             whole=message,
             sent=result,
             state=_state(message, result),
             sequences=sequences,
-            tokens=estimate_tokens((result,)) if result is not None else 0,
+            tokens=estimate_tokens((result,), limits) if result is not None else 0,
         )
         for message, result, sequences in zip(whole, sent, sources, strict=True)
-    )
-    return parts, fitted.fits
+    ]
+    if len(taken) < len(history):
+        parts = _with_stranded(parts, history, taken, numbers)
+    return tuple(parts), fitted.fits
 
 
 def _sources(history: Sequence[Message], numbers: Mapping[int, int]) -> list[tuple[int, ...]]:
@@ -135,6 +143,27 @@ def _sources(history: Sequence[Message], numbers: Mapping[int, int]) -> list[tup
             sources.append(own)
         previous = message.role
     return sources
+
+
+def _with_stranded(
+    parts: list[RequestPart], history: Sequence[Message], taken: Sequence[Message], numbers: Mapping[int, int]
+) -> list[RequestPart]:
+    """Return the parts with the prompts that are left out because they never got an answer, where they stand."""
+    kept = set(map(id, taken))
+    stranded = [message for message in history if id(message) not in kept]
+    result: list[RequestPart] = []
+    for part in parts:
+        first = part.sequences[0] if part.sequences else None
+        while stranded and first is not None and numbers.get(id(stranded[0]), 0) < first:
+            result.append(_dropped(stranded.pop(0), numbers))
+        result.append(part)
+    # What is left stood before the next prompt, which has no number yet.
+    result[-1:-1] = [_dropped(message, numbers) for message in stranded]
+    return result
+
+
+def _dropped(message: Message, numbers: Mapping[int, int]) -> RequestPart:
+    return RequestPart(whole=message, sent=None, state="dropped", sequences=(numbers[id(message)],))
 
 
 def _aligned(messages: Sequence[Message], kept: Sequence[Message]) -> list[Message | None]:

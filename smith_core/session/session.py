@@ -11,7 +11,7 @@ import msgspec
 
 from smith_core.cancel import new_root
 from smith_core.conversation import UsageTracker
-from smith_core.dispatch.worker import Children, ParentTurn
+from smith_core.dispatch.worker import Children
 from smith_core.embedded.label import label_of
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import (
@@ -30,10 +30,11 @@ from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
 from smith_core.services import Services
-from smith_core.session.children import ChildTurns
+from smith_core.session.children import children_of
 from smith_core.session.record import record_of
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
 from smith_core.session.spending import Spending
+from smith_core.session.steering import Steering
 from smith_core.session.values import ExecutionContext, Listed, SessionState, Status, Turn, TurnRequest, TurnScope
 from smith_core.store.interface import TITLE_LENGTH
 from smith_core.store.saving import Saver
@@ -83,8 +84,7 @@ class Session:
         self.offered = ""
         self.deleted: list[str] = []
         self.has_screen = False
-        self._steering: list[str] = []
-        self._takes_steering = False
+        self._steering = Steering()
         self._turn_over = asyncio.Event()
         self._turn_over.set()
         self._moved_on = asyncio.Event()
@@ -123,15 +123,13 @@ class Session:
 
     def steer(self, text: str) -> bool:
         """Say something to the turn that runs, before its next model call; say whether there is one that takes it."""
-        if self.current_turn is None or not self._takes_steering or self.current_turn.token.is_cancelled:
+        if self.current_turn is None or self.current_turn.token.is_cancelled:
             return False
-        self._steering.append(text)
-        return True
+        return self._steering.say(text)
 
     def take_steering(self) -> tuple[str, ...]:
         """Return, once, what was said to a turn and has not reached it yet, which may have ended before."""
-        said, self._steering = tuple(self._steering), []
-        return said
+        return self._steering.take()
 
     async def wait_for_turn(self, timeout_s: float) -> None:
         """Return when the turn that runs is over and on record, or when the time is up."""
@@ -251,9 +249,9 @@ class Session:
             model = await self.select_model(turn.request.choice, role)
         finally:
             await saving
-        self._introduce(model.model, emit)
+        self.introduce(model.model, emit)
         place = TurnPlace(cwd=self.cwd, project=self.scope.project, spill_dir=self.spill_dir, search=self.search)
-        self._children = self._children_of(turn, place, model, emit)
+        self._children = children_of(turn, place, model, self, emit)
         parts = TurnParts(
             turn_id=turn.turn_id,
             text=turn.request.text,
@@ -265,33 +263,11 @@ class Session:
             dispatch=self._children.dispatch,
             take_steering=self.take_steering,
         )
-        self._takes_steering = True
-        try:
+        with self._steering.heard():
             output = await run_turn(make_setup(turn.context, place, parts))
-        finally:
-            self._takes_steering = False
         if output.most_tokens is not None:
             self.services.model.note_limit(model.model, turn.context.config_snapshot, output.most_tokens)
         return output
-
-    def _children_of(self, turn: Turn, place: TurnPlace, model: SelectedModel, emit: Emit) -> Children:
-        async def keep_note(key: str, text: str) -> None:
-            await self.services.persistence.put_note(turn.context.conversation_id, key, text)
-            self.wake_search()
-
-        runner = ChildTurns(turn.context, place, model, lambda model_id: self._introduce(model_id, emit))
-        parent = ParentTurn(
-            turn_id=turn.turn_id,
-            role=turn.context.active_role,
-            conversation_id=turn.context.conversation_id,
-            token=turn.token,
-            max_parallel=turn.context.config_snapshot.dispatch.max_parallel,
-            emit=emit,
-            run_child=runner.run,
-            keep_note=keep_note,
-            count=self.usage.add,
-        )
-        return Children(parent, self.services.dispatch)
 
     async def recompute_turn_scope(self, emit: Emit | None = None) -> TurnScope:
         """Find out anew where the next turn works: folder, git project, index file."""
@@ -308,7 +284,7 @@ class Session:
         self.model = await self.services.model.select(wanted, role, self.services.config.effective)
         return self.model
 
-    def _introduce(self, model: str, emit: Emit) -> None:
+    def introduce(self, model: str, emit: Emit) -> None:
         """Say before its first answer what a model is that must not be taken for more."""
         notice = label_of(model).notice
         if notice and model not in self._introduced:
