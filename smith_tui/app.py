@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import time
-import traceback
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -15,14 +14,13 @@ from textual.app import App
 from textual.binding import BindingType
 
 from smith_core.command_table import Command
-from smith_core.errors import AgentFailure
-from smith_core.paths import ensure_private_dir, state_dir
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
+from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.output.app import OutputApp
-from smith_tui.palette import SlashCommands
+from smith_tui.palette import AppActions, SlashCommands
 from smith_tui.paste_parser import use_paste_parser
 from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
@@ -32,10 +30,12 @@ from smith_tui.theme import THEMES, textual_theme
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_tui.copy_desk import CopyDesk
     from smith_tui.early_terminal import EarlyTerminal
     from smith_tui.inspect.host import InspectionHost
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
+    from smith_tui.transcript.document_view import DocumentView
 
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
@@ -46,7 +46,7 @@ class SmithApp(OutputApp, inherit_bindings=False):
 
     TITLE = "Agent Smith"
     CSS_PATH = "smith.tcss"
-    COMMANDS: ClassVar = {lambda: SlashCommands}
+    COMMANDS: ClassVar = {lambda: SlashCommands, lambda: AppActions}
     BINDINGS: ClassVar[list[BindingType]] = []
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "f24"
@@ -89,6 +89,17 @@ class SmithApp(OutputApp, inherit_bindings=False):
         from smith_tui.inspect.host import InspectionHost
 
         return InspectionHost(self.chat, self.runtime, lambda: self.look)
+
+    @cached_property
+    def copying(self) -> "CopyDesk":
+        """Whoever copies texts and opens addresses."""
+        from smith_core.secrets import child_environment
+        from smith_tui.copy_desk import CopyDesk
+
+        def environ() -> dict[str, str]:
+            return child_environment(self.runtime.services.config.effective)
+
+        return CopyDesk(self, self.actions, self.chat.said, environ)
 
     @property
     def look(self) -> "Look":
@@ -190,6 +201,28 @@ class SmithApp(OutputApp, inherit_bindings=False):
         self.copy_to_clipboard(selection)
         self.screen.clear_selection()
         return True
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text to the clipboards of terminal and system, and say so."""
+        self._clipboard = text
+        self.copying.copy(text)
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer."""
+        self.copying.copy_last("answer")
+
+    def action_copy_code(self) -> None:
+        """Copy the last code block."""
+        self.copying.copy_last("code")
+
+    def action_copy_chosen(self) -> None:
+        """Choose what to copy."""
+        if self.screen is self.chat:
+            self.copying.choose()
+
+    def on_document_view_address_clicked(self, message: "DocumentView.AddressClicked") -> None:
+        """Show the address that was clicked before anything opens it."""
+        self.copying.ask_to_open(message.address)
 
     def action_tool_output(self) -> None:
         """Show or hide the tool-output pane."""
@@ -363,18 +396,3 @@ def _kill_running() -> None:
 def _hang_up(number: int, frame: object) -> None:
     _kill_running()
     os._exit(128 + number)
-
-
-def crash_sentence(error: Exception) -> str:
-    """Write the traceback to a private file and return one sentence that names it; a failure has its own sentence."""
-    if isinstance(error, AgentFailure):
-        return error.error.message
-    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-    sentence = f"smith-tui stopped because of a mistake in it ({what!r})"
-    try:
-        path = ensure_private_dir(state_dir()) / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.writelines(traceback.format_exception(error))
-    except Exception:  # noqa: BLE001 - the sentence is worth more than the file
-        return f"{sentence}; please report it, and start again"
-    return f"{sentence}; please report it with {path}, and start again"

@@ -21,6 +21,8 @@ Scope = Literal[
     "continuation",
     "completion",
     "queue",
+    "copy",
+    "link",
     "pane",
     "child",
     "tool_output",
@@ -66,6 +68,8 @@ _PREVIOUS_CALL = ("left_square_bracket", "ctrl+left")
 _WORD_KEYS = ("ctrl+right", "alt+right", "alt+f")
 _CONTINUE_HELP = "Take the rest of an earlier prompt, which is shown behind the caret"
 _COMPLETE_ENTER_HELP = "Completion: take what is selected; what is typed whole is sent"
+_SCREEN_HELP = "Output: show it as lines, or as the screen that the program drew"
+_WHOLE_HELP = "Output: open all of it from the file on disk, or close it again"
 _NEXT_CALL = ("right_square_bracket", "ctrl+right")
 
 KEY_ACTIONS: tuple[KeyAction, ...] = (
@@ -110,6 +114,11 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction(
         "complete_close", ("escape",), "close", "Completion: close the list until the text changes", 2, "completion"
     ),
+    KeyAction("copy_take", ("enter",), "copy", "Copy…: copy what is selected; 1 to 9 choose at once", 1, "copy"),
+    KeyAction("copy_leave", ("escape", "q"), "back", "Copy…: copy nothing", 1, "copy"),
+    KeyAction("link_open", ("enter", "o"), "open", "Link: open the address that is shown", 1, "link"),
+    KeyAction("link_copy", ("c",), "copy", "Link: copy the address", 1, "link"),
+    KeyAction("link_leave", ("escape", "q"), "leave", "Link: leave it", 1, "link"),
     KeyAction("queue_edit", ("enter", "e"), "edit", "Queue: take the prompt back into the input line", 2, "queue"),
     KeyAction("queue_remove", ("d", "delete"), "remove", "Queue: remove the prompt", 2, "queue"),
     KeyAction("queue_up", ("shift+up", "ctrl+up", "u"), "earlier", "Queue: send it earlier", 3, "queue"),
@@ -118,6 +127,9 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("queue_leave", ("escape",), "back", "Queue: go back to the prompt", 1, "queue"),
     KeyAction("previous_call", _PREVIOUS_CALL, "call before", "Show the output of the call before", 2, "tool_output"),
     KeyAction("next_call", _NEXT_CALL, "call after", "Show the output of the call after", 2, "tool_output"),
+    KeyAction("output_view", ("s",), "lines/screen", _SCREEN_HELP, 3, "tool_output"),
+    KeyAction("output_whole", ("o",), "whole", _WHOLE_HELP, 3, "tool_output"),
+    KeyAction("output_copy", ("c",), "copy", "Output: copy it", 5, "tool_output"),
     KeyAction("find_next", ("enter", "down"), "next", "Go to the next match", 2, "find"),
     KeyAction("find_previous", ("shift+enter", "up"), "previous", "Go to the match before", 3, "find", "Up"),
     KeyAction("find_close", ("escape",), "close", "Leave the search", 2, "find"),
@@ -167,7 +179,16 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
 )
 
 _EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "waiting")
-_WITHOUT_TYPING: tuple[Scope, ...] = ("queue", "tool_output", "child", "conversations", "inspect", "pager")
+_WITHOUT_TYPING: tuple[Scope, ...] = (
+    "queue",
+    "copy",
+    "link",
+    "tool_output",
+    "child",
+    "conversations",
+    "inspect",
+    "pager",
+)
 _ON_EVERY_SCREEN = ("cancel", "help")
 _MODIFIERS = ("ctrl", "alt", "shift", "super")
 _EDITING_KEYS = ("enter", "tab", "space", "backspace", "delete", "insert")
@@ -277,14 +298,15 @@ def app_bindings(actions: Iterable[KeyAction]) -> "list[Binding]":
     from textual.binding import Binding
 
     return [
-        Binding(",".join(action.keys), _call(action.name), action.help, show=False, priority=True)
+        Binding(",".join(action.keys), key_call(action), action.help, show=False, priority=True)
         for action in actions
         if action.scope in _EVERYWHERE
     ]
 
 
-def _call(name: str) -> str:
-    return re.sub(r"_(\d)$", r"(\1)", name)
+def key_call(action: KeyAction) -> str:
+    """Return how the toolkit calls an action by its name; a number behind it is its argument."""
+    return re.sub(r"_(\d)$", r"(\1)", action.name)
 
 
 def help_rows(actions: Iterable[KeyAction]) -> list[tuple[str, str]]:

@@ -1,38 +1,73 @@
-"""The command palette's entries: the slash commands, from the table that defines them."""
+"""The command palette's entries: slash commands and actions of the app, from the tables that define them."""
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from rich.style import Style
+from rich.text import Text
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from smith_core.command_table import Command
+from smith_tui.keys import hint_key, key_call
+from smith_tui.sanitize import literal
 
 if TYPE_CHECKING:
     from smith_tui.start import SmithHost
 
 
-class SlashCommands(Provider):
-    """Finds commands by name and summary; one that takes arguments is put into the prompt to be completed."""
+class Entry(NamedTuple):
+    """A row of the palette: its title, more about it, and what choosing it does."""
+
+    title: str
+    about: str
+    choose: Callable[[], Any]
+
+    @property
+    def shown(self) -> Text:
+        """Both lines, as text and never as the toolkit's markup."""
+        return Text.assemble(literal(self.title), ("\n" + literal(self.about), Style(dim=True)))
+
+
+class EntryProvider(Provider):
+    """Finds entries by their words."""
+
+    def entries(self) -> Iterable[Entry]:
+        """Return all of them, in order."""
+        raise NotImplementedError
 
     async def discover(self) -> Hits:
-        """List all commands."""
-        for command in self._commands():
-            yield DiscoveryHit(f"/{command.name}", self._chosen(command), help=command.summary)
+        """List all entries."""
+        for entry in self.entries():
+            yield DiscoveryHit(entry.shown, entry.choose, text=entry.title)
 
     async def search(self, query: str) -> Hits:
-        """List the commands that match, best first."""
+        """List the entries that match, best first."""
         matcher = self.matcher(query)
-        for command in self._commands():
-            score = matcher.match(f"{command.name} {command.summary}")
+        for entry in self.entries():
+            score = matcher.match(f"{entry.title} {entry.about}")
             if score > 0:
-                yield Hit(score, f"/{command.name}", self._chosen(command), help=command.summary)
+                yield Hit(score, entry.shown, entry.choose, text=entry.title)
 
     @property
     def _smith(self) -> "SmithHost":
         return cast("SmithHost", self.app)
 
-    def _commands(self) -> tuple[Command, ...]:
-        return self._smith.runtime.services.command.list()
 
-    def _chosen(self, command: Command) -> "partial[None]":
-        return partial(self._smith.choose_command, command)
+class SlashCommands(EntryProvider):
+    """The commands; one that takes arguments is put into the prompt to be completed."""
+
+    def entries(self) -> Iterable[Entry]:
+        """Return those of the person's own as well."""
+        for command in self._smith.runtime.services.command.list():
+            yield Entry(f"/{command.name}", command.summary, partial(self._smith.choose_command, command))
+
+
+class AppActions(EntryProvider):
+    """What else has a key that works everywhere."""
+
+    def entries(self) -> Iterable[Entry]:
+        """Return all but the palette itself."""
+        for action in self._smith.actions:
+            if action.scope == "always" and action.name != "command_palette":
+                run = partial(self.app.call_later, self.app.run_action, key_call(action))
+                yield Entry(action.help, hint_key(action), run)

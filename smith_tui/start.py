@@ -12,6 +12,7 @@ from smith_core.config.user_file import UserFile
 if TYPE_CHECKING:
     from smith_core.command_table import Command
     from smith_core.runtime import Runtime
+    from smith_tui.keys import KeyAction
     from smith_tui.screens.look import Look
 
 
@@ -38,6 +39,8 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
 
 class SmithHost(Protocol):
     """What screens and palette ask of the app that they are in."""
+
+    actions: "tuple[KeyAction, ...]"
 
     @property
     def runtime(self) -> "Runtime":

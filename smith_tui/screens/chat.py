@@ -32,6 +32,7 @@ from smith_tui.widgets.tool_output import ToolOutputPane
 
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent, HistoryEdited
+    from smith_core.messages import Message
     from smith_core.runtime import Runtime
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
@@ -183,6 +184,10 @@ class ChatScreen(Screen[None]):
     def submit(self, text: str) -> None:
         """Run a prompt or a command; a prompt waits while another one runs."""
         self.turns.submit(text)
+
+    def said(self) -> "list[Message]":
+        """Return all messages of the conversation, those of the running turn included."""
+        return [*self.runtime.services.conversation.messages, *self.turns.said]
 
     def begin_command(self, name: str) -> None:
         """Put the begin of a command into the prompt, and show what can follow."""
@@ -338,9 +343,10 @@ class ChatScreen(Screen[None]):
     # Find
 
     def open_find(self) -> None:
-        """Open the bar that searches the transcript, or the stream of the child pane that has the keys."""
+        """Open the bar that searches what has the keys: the tool output, a child pane, or else the transcript."""
         pane = self.desk.current
-        self.finder.open(self.transcript if pane is None else pane.transcript)
+        streams = self.transcript if pane is None else pane.transcript
+        self.finder.open(self.output if self.output.has_focus else streams)
 
     @on(FindBar.Changed)
     def _find_changed(self, message: FindBar.Changed) -> None:
@@ -358,7 +364,9 @@ class ChatScreen(Screen[None]):
     def _find_closed(self) -> None:
         self.finder.forget()
         pane = self.desk.current
-        if pane is None:
+        if self.finder.searched is self.output and self.output.display:
+            self.set_focus(self.output)
+        elif pane is None:
             self.set_focus(self.prompt)
         else:
             pane.take_focus()

@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
 from smith_core.events import MessageAdded, PickerRequested, PromptReturned, TurnEnded, TurnStarted, ViewRequested
-from smith_core.messages import typed_text
+from smith_core.messages import Message, typed_text
 from smith_tui.prompt_queue import PromptQueue
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class TurnDesk:
         self._turn: asyncio.Task[None] | None = None
         self._commands = 0
         self._prompts_heard = 0
+        self.said: list[Message] = []
+        """What the running turn has said so far."""
 
     @property
     def is_running(self) -> bool:
@@ -94,15 +96,19 @@ class TurnDesk:
         match event:
             case TurnStarted():
                 self._prompts_heard = 0
+                self.said = []
                 if self._turn is None and (task := asyncio.current_task()) is not None:
                     # A command has begun it.
                     self._turn = task
                     task.add_done_callback(self._turn_over)
-            case MessageAdded(message=message) if message.role == "user":
-                self._prompts_heard += 1
-                if self._prompts_heard > 1:
-                    self._queue.heard(typed_text(message))
+            case MessageAdded(message=message):
+                self.said.append(message)
+                if message.role == "user":
+                    self._prompts_heard += 1
+                    if self._prompts_heard > 1:
+                        self._queue.heard(typed_text(message))
             case TurnEnded(result=result):
+                self.said = []
                 self._queue.is_held = result.stop_reason not in ("completed", "cancelled")
             case PromptReturned(text=text):
                 self._take_back(text)

@@ -59,6 +59,13 @@ class DocumentView(ScrollView, can_focus=True):
             super().__init__()
             self.link = link
 
+    class AddressClicked(Message):
+        """The person has clicked on an address of the web, or on a link that has one."""
+
+        def __init__(self, address: str) -> None:
+            super().__init__()
+            self.address = address
+
     def __init__(self, *, theme: Theme = DARK, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.document = Document(theme)
@@ -266,7 +273,7 @@ class DocumentView(ScrollView, can_focus=True):
             if event.x >= self.document.width - len(MORE_BELOW):
                 self.follow()
         elif row is not None and event.chain == 1:
-            if not self._open_link(row):
+            if not self._open_link(row) and not self._ask_for_address(row, event.x):
                 self._toggle_at(row)
         elif row is not None:
             self._select_at(row, event.x, whole_line=event.chain > 2)
@@ -285,6 +292,17 @@ class DocumentView(ScrollView, can_focus=True):
         if opens and self.text_selection is None:
             self.post_message(self.LinkOpened(block.link))
         return opens
+
+    def _ask_for_address(self, row: Row, x: int) -> bool:
+        """Ask whether to open the address that was clicked; say whether there is one."""
+        if self.text_selection is not None:
+            return False
+        from smith_tui.transcript.addresses import address_at
+
+        address = address_at(self.document, row.place, index_at_cell(row.line.text, x))
+        if address:
+            self.post_message(self.AddressClicked(address))
+        return bool(address)
 
     def _toggle_at(self, row: Row) -> None:
         """Fold or unfold a block when its title, or the row that stands for hidden ones, was clicked."""

@@ -58,8 +58,9 @@ class ChoiceList(Widget):
             super().__init__()
             self.index = index
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, max_rows: int = MAX_ROWS, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._max_rows = max_rows
         self._choices: tuple[Choice, ...] = ()
         self._first = 0
         self._label_cells = self._detail_cells = 0
@@ -83,7 +84,7 @@ class ChoiceList(Widget):
         self._label_cells = max((cell_width(choice.label) for choice in self._choices), default=0)
         self._detail_cells = max((cell_width(choice.detail) for choice in self._choices), default=0)
         above, below = at.y, screen.height - at.y - 1
-        rows = min(len(self._choices) + (len(self._choices) > MAX_ROWS), MAX_ROWS, max(above, below))
+        rows = min(len(self._choices), self._max_rows, max(above, below))
         width = min(self._widest() + len(_MARK), MAX_CELLS, screen.width)
         if rows <= 0 or width <= 0:
             self.hide()

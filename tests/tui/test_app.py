@@ -13,7 +13,8 @@ from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWait
 from smith_core.llm.protocol import StreamText
 from smith_core.messages import Message
 from smith_core.runtime import Runtime
-from smith_tui.app import SmithApp, app_around, crash_sentence
+from smith_tui.app import SmithApp, app_around
+from smith_tui.crash import crash_sentence
 from smith_tui.inspect.host import InspectScreen
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.screens.conversation import ConversationScreen

@@ -1,0 +1,61 @@
+"""What can be copied by key: messages of the conversation and the code blocks in them, the newest first. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from smith_core.messages import Message, typed_text
+
+MOST_MESSAGES = 60
+"""Messages that are offered."""
+_MAX_PARSED = 500_000
+"""Characters of a message in which code blocks are looked for."""
+
+Kind = Literal["answer", "prompt", "code"]
+
+
+class Copyable(NamedTuple):
+    """A text that can be copied; language: of a code block, as its fence names it."""
+
+    kind: Kind
+    text: str
+    language: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it is, in one or two words."""
+        return f"code {self.language}".rstrip() if self.kind == "code" else self.kind
+
+    @property
+    def first_line(self) -> str:
+        """The line by which a person knows it again, and how many there are."""
+        lines = self.text.strip().splitlines() or [""]
+        return lines[0][:300] + (f"  ({len(lines):,} lines)" if len(lines) > 1 else "")
+
+
+def copyables(messages: Sequence[Message]) -> Iterator[Copyable]:
+    """Yield what can be copied: each answer before the code blocks in it, the last block first."""
+    said = (message for message in reversed(messages) if message.role in ("user", "assistant") and message.content)
+    for _, message in zip(range(MOST_MESSAGES), said, strict=False):
+        if message.role == "user":
+            yield Copyable("prompt", typed_text(message))
+        else:
+            yield Copyable("answer", message.content)
+            yield from reversed(code_blocks(message.content))
+
+
+def last_of(kind: Kind, messages: Sequence[Message]) -> str:
+    """Return the newest text of a kind, "" when there is none."""
+    return next((found.text for found in copyables(messages) if found.kind == kind), "")
+
+
+def code_blocks(text: str) -> list[Copyable]:
+    """Return the code blocks of a markdown text, from the top down."""
+    from markdown_it import MarkdownIt
+
+    if "```" not in text and "~~~" not in text and "    " not in text:
+        return []
+    return [
+        Copyable("code", token.content.removesuffix("\n"), token.info.split(" ")[0])
+        for token in MarkdownIt("commonmark").parse(text[:_MAX_PARSED])
+        if token.type in ("fence", "code_block") and token.content.strip()
+    ]
