@@ -132,6 +132,38 @@ async def help_screen(app: SmithApp, pilot: Pilot[None]) -> None:
     await pilot.pause(0.3)
 
 
+async def inspect(app: SmithApp, pilot: Pilot[None]) -> None:
+    """Each message of a task that is done, on the whole screen."""
+    await finished(app, pilot)
+    await press(pilot, "alt+i", "home", "down", "down", "down")
+
+
+async def inspect_pane(app: SmithApp, pilot: Pilot[None]) -> None:
+    """The same beside the transcript, one message under edit."""
+    await finished(app, pilot)
+    await press(pilot, "alt+i", "w", "e")
+
+
+async def next_request(app: SmithApp, pilot: Pilot[None]) -> None:
+    """What would be sent next."""
+    await finished(app, pilot)
+    await press(pilot, "alt+i", "m", "home", "down", "down")
+
+
+async def conversation(app: SmithApp, pilot: Pilot[None]) -> None:
+    """The whole conversation, with a search in it."""
+    await finished(app, pilot)
+    await press(pilot, "alt+h", "slash", *"discount", "enter")
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys, and wait for what follows them a moment later."""
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause(0.05)
+    await pilot.pause(0.4)
+
+
 def streamed() -> list[StreamReasoning | StreamText | asyncio.Event]:
     """An answer that stops in the middle of a code block."""
     return [
@@ -209,10 +241,17 @@ PICTURES: tuple[tuple[str, Step, tuple[object, ...]], ...] = (
     ("error", error, (REFUSED,)),
     ("cancelled", cancelled, (streamed,)),
     ("help", help_screen, ("hello",)),
+    ("inspect", inspect, TASK_ANSWERS),
+    ("inspect-pane", inspect_pane, TASK_ANSWERS),
+    ("next-request", next_request, TASK_ANSWERS),
+    ("conversation", conversation, TASK_ANSWERS),
     ("children-two", dispatched, (dispatching(2),)),
     ("children-three", dispatched, (dispatching(3),)),
     ("children-four", dispatched, (dispatching(4),)),
 )
+
+
+WIDE_STEPS = (dispatched, inspect, inspect_pane, next_request)
 
 
 async def take(name: str, step: Step, answers: tuple[object, ...], folder: Path) -> None:
@@ -222,7 +261,7 @@ async def take(name: str, step: Step, answers: tuple[object, ...], folder: Path)
     settings = {"default_model": "qwen3-coder", "active_role": role, "ui": {"motion": "reduced"}}
     runtime = open_engine(make_repository(folder / "shop"), client, settings)
     app = app_around(runtime)
-    async with app.run_test(size=WIDE if step is dispatched else SIZE) as pilot:
+    async with app.run_test(size=WIDE if step in WIDE_STEPS else SIZE) as pilot:
         await pilot.pause(0.2)
         app.chat.status.change(folder="~/shop")
         await step(app, pilot)

@@ -17,8 +17,8 @@ def place_of_message(blocks: Sequence[Block], messages: Sequence[Message], index
 
     Prompts are counted from the end, because a transcript may begin later than its conversation.
     """
-    begin = next((number for number in range(index, -1, -1) if messages[number].role == "user"), -1)
-    later = sum(message.role == "user" for message in messages[begin + 1 :])
+    begin = next((number for number in range(index, -1, -1) if _is_prompt(messages[number])), -1)
+    later = sum(map(_is_prompt, messages[begin + 1 :]))
     prompts = [number for number, block in enumerate(blocks) if isinstance(block, Prompt)]
     prompt = prompts[-1 - later] if begin >= 0 and later < len(prompts) else -1
     if index == begin or not blocks:
@@ -45,6 +45,11 @@ def _count_before(turn: Sequence[Message]) -> int:
         if last.tool_call_id in ids:
             return _count(before[: position + 1]) - len(ids) + ids.index(last.tool_call_id)
     return _count(before)
+
+
+def _is_prompt(message: Message) -> bool:
+    """Say whether a message is shown as a prompt, which a line for the shell is not."""
+    return message.role == "user" and not (message.metadata is not None and message.metadata.command)
 
 
 def _count(messages: Sequence[Message]) -> int:

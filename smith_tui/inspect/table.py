@@ -118,6 +118,10 @@ def kind_of(message: Message) -> str:
     if message.role == "tool":
         state = " cancelled" if message.cancelled else "" if message.ok else " failed"
         return f"{message.name or 'result'}{state}"
+    if message.metadata is not None and message.metadata.command:
+        return "shell line"
+    if message.metadata is not None and message.metadata.typed_chars >= 0:
+        return "text, files"
     if message.tool_calls:
         count = len(message.tool_calls)
         return message.tool_calls[0].name if count == 1 else f"{count} calls"

@@ -15,6 +15,10 @@ from tests.support.engine import open_engine, run_turn
 from tests.support.scripted_client import ScriptedClient, calls
 
 
+def user(text: str) -> Message:
+    return Message(role="user", content=text)
+
+
 def rounds(*sizes: int) -> tuple[StoredMessage, ...]:
     """Return turns of a prompt, one call and a result of that many characters."""
     messages: list[Message] = []
@@ -29,7 +33,7 @@ def rounds(*sizes: int) -> tuple[StoredMessage, ...]:
 
 def test_elided_cut_and_dropped_parts_are_told_apart() -> None:
     limits = WindowLimits(context_window=1000, keep_rounds=2)
-    parts, fits = plan("be good", rounds(1500, 900, 1100, 100), "go on", limits)
+    parts, fits = plan("be good", rounds(1500, 900, 1100, 100), user("go on"), limits)
     assert fits
     assert [(part.state, part.sequences) for part in parts] == [
         ("sent", ()),
@@ -39,15 +43,29 @@ def test_elided_cut_and_dropped_parts_are_told_apart() -> None:
         ("sent", (10,)), ("sent", (11,)), ("sent", (12,)),
         ("sent", ()),
     ]  # fmt: skip
-    narrow, _ = plan("be good", rounds(1500, 900, 1100, 100), "go on", WindowLimits(context_window=450, keep_rounds=2))
+    narrow, _ = plan(
+        "be good", rounds(1500, 900, 1100, 100), user("go on"), WindowLimits(context_window=450, keep_rounds=2)
+    )
     assert [part.state for part in narrow[1:7]] == ["dropped"] * 6
     assert all(part.tokens == 0 for part in narrow[1:7])
 
 
 def test_joined_prompts_have_both_numbers() -> None:
     stored = tuple(StoredMessage(number, Message(role="user", content=f"p{number}")) for number in (3, 5))
-    parts, _ = plan("s", stored, "p6", WindowLimits(context_window=1000))
+    parts, _ = plan("s", stored, user("p6"), WindowLimits(context_window=1000))
     assert [(part.whole.content, part.sequences) for part in parts] == [("s", ()), ("p3\n\np5\n\np6", (3, 5))]
+
+
+def test_prompts_that_were_never_answered_are_dropped_where_they_stand() -> None:
+    stored = tuple(StoredMessage(number, user("x" * size)) for number, size in ((2, 10), (4, 4000), (5, 12)))
+    answered = (*stored, StoredMessage(6, Message(role="assistant", content="yes")), StoredMessage(7, user("y" * 4000)))
+    parts, _ = plan("s", answered, user("now"), WindowLimits(context_window=1000))
+    assert [(part.sequences, part.state) for part in parts] == [
+        ((), "sent"),
+        ((2,), "dropped"), ((4,), "dropped"), ((5,), "sent"),
+        ((6,), "sent"),
+        ((7,), "dropped"), ((), "sent"),
+    ]  # fmt: skip
 
 
 @settings(max_examples=40)
@@ -55,7 +73,7 @@ def test_joined_prompts_have_both_numbers() -> None:
 def test_what_is_planned_is_what_is_sent(sizes: list[int], window: int, keep: int, enabled: bool) -> None:
     limits = WindowLimits(context_window=window, keep_rounds=keep, enabled=enabled)
     stored = rounds(*sizes)
-    parts, fits = plan("system", stored, "next", limits)
+    parts, fits = plan("system", stored, user("next"), limits)
     history = (*repair([item.message for item in stored]), Message(role="user", content="next"))
     fitted = fit(build_messages("system", history), limits)
     assert tuple(part.sent for part in parts if part.sent is not None) == fitted.messages
@@ -68,10 +86,12 @@ async def test_the_preview_is_the_request_that_follows(tmp_path: Path) -> None:
     settings = {"context_management": {"tool_output_keep_rounds": 0, "tool_output_elide_over_chars": 100}}
     runtime = open_engine(tmp_path, client, settings)
     await run_turn(runtime, "count")
-    request = await next_request(runtime.session, "and now?")
+    (tmp_path / "notes.txt").write_text("remember the milk")
+    request = await next_request(runtime.session, "and now? @notes.txt")
     assert request.states == {3: "elided"}
-    await run_turn(runtime, "and now?")
+    await run_turn(runtime, "and now? @notes.txt")
     asked = client.requests[-1]
+    assert "remember the milk" in asked.messages[-1].content
     sent = [part.sent for part in request.parts if part.sent is not None]
     assert [(message.role, message.content) for message in sent] == [
         (message.role, message.content) for message in asked.messages

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from smith_core.errors import AgentFailure
-from smith_core.messages import Message, ToolCall
+from smith_core.messages import Message, ToolCall, ToolMetadata
 from smith_core.store.interface import StoredMessage
 from smith_tui.inspect.jumping import place_of_message
 from smith_tui.inspect.matching import keep_matching
 from smith_tui.inspect.pieces import blocks_of_message, blocks_of_record, pretty_arguments
 from smith_tui.inspect.state import InspectState
-from smith_tui.inspect.table import Facts, head_line, message_row
+from smith_tui.inspect.table import Facts, head_line, kind_of, message_row
 from smith_tui.outside import edit_text, page_text, program
 from smith_tui.theme import DARK
 from smith_tui.transcript.blocks import Notice
@@ -96,6 +96,15 @@ def test_a_message_is_found_between_notices_and_in_a_shorter_transcript() -> Non
     tail = blocks_of(conversation[5:], "green")
     assert [place_of_message(tail, conversation, index).block for index in (5, 7, 8)] == [0, 1, 2]
     assert place_of_message([], conversation, 3).block == 0
+
+
+def test_a_line_for_the_shell_is_no_prompt() -> None:
+    line = Message(role="user", content="!make\n\nok", metadata=ToolMetadata(command="make", exit_code=0))
+    conversation = (*messages()[:6], line, messages()[8])
+    blocks = blocks_of(conversation, "green")
+    found = [blocks[place_of_message(blocks, conversation, index).block] for index in (5, 6, 7)]
+    assert [type(block).__name__ for block in found] == ["Prompt", "ToolCard", "Prose"]
+    assert kind_of(line) == "shell line"
 
 
 # Programs outside
