@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from smith_core.messages import Message
 from smith_tui.transcript.history import blocks_of_message
+from smith_tui.transcript.hits import Hits
 from smith_tui.transcript.model import Place
-from smith_tui.transcript.view import Hit, Transcript
+from smith_tui.transcript.view import Transcript
 
 
 class Marked(NamedTuple):
     """What is marked in a transcript: a text, all its matches, and the number of the one in view."""
 
     text: str
-    hits: list[Hit]
+    hits: Hits
     number: int
 
 

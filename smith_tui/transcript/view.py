@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from textual.timer import Timer
 
@@ -10,6 +10,7 @@ from smith_core.messages import Message, ToolResult
 from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.blocks import Block, Notice, NoticeLevel, Plain, Prompt, split_plain
 from smith_tui.transcript.document_view import DocumentView
+from smith_tui.transcript.hits import Hit, Hits
 from smith_tui.transcript.model import TOP, Place
 from smith_tui.transcript.painting import occurrences
 from smith_tui.who import palette_of
@@ -24,13 +25,6 @@ MAX_SHARE = 0.3
 """Largest part of the time that bringing streamed text to the screen may take; beyond it frames come later."""
 
 DeltaKind = Literal["text", "reasoning"]
-
-
-class Hit(NamedTuple):
-    """A match of a search: the index of its block, and its number among the block's matches from 0."""
-
-    block: int
-    number: int
 
 
 class Transcript(DocumentView):
@@ -197,19 +191,15 @@ class Transcript(DocumentView):
 
     # Looking for something
 
-    def find(self, needle: str) -> list[Hit]:
-        """Return all matches in the sources, whatever their case, from the top down, and mark them on the screen."""
+    def find(self, needle: str) -> Hits:
+        """Return all matches in the sources, whatever their case, and mark them on the screen."""
         self.flush()
         self._painter.needle = needle
         self.sync(repaint=True)
         wanted = needle.lower()
         if not wanted:
-            return []
-        return [
-            Hit(index, number)
-            for index, block in enumerate(self.document.blocks)
-            for number in range(block.text.lower().count(wanted))
-        ]
+            return Hits()
+        return Hits((index, block.text.lower().count(wanted)) for index, block in enumerate(self.document.blocks))
 
     def clear_find(self) -> None:
         """Mark matches no longer."""

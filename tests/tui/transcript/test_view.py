@@ -200,7 +200,7 @@ async def test_matches_are_found_marked_and_shown() -> None:
         transcript.clear_find()
         strip = transcript.render_lines(Region(0, row, 59, 1))[0]
         assert all(segment.style is None or segment.style.bgcolor != _found(transcript) for segment in strip)
-        assert transcript.find("") == transcript.find("nowhere") == []
+        assert list(transcript.find("")) == list(transcript.find("nowhere")) == []
 
 
 def _found(transcript: Transcript) -> object:
