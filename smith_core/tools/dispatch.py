@@ -8,7 +8,8 @@ from smith_core.errors import AgentFailure
 from smith_core.frozen import encode_hook
 from smith_core.messages import ToolMetadata
 from smith_core.report import DispatchResult
-from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed
+from smith_core.tools.base import MODEL_TEXT_LIMIT, ToolContext, ToolOutcome, ToolSpec, failed
+from smith_core.tools.report_room import within
 
 _CHILD_ROLES = {"type": "string", "enum": ["worker", "explorer"]}
 _CONTEXT_SCHEMA = {
@@ -71,14 +72,22 @@ async def dispatch(arguments: DispatchArguments, ctx: ToolContext) -> ToolOutcom
 
 def outcome_of(result: DispatchResult) -> ToolOutcome:
     """Return the outcome of a call whose child ended like this; it is good when the child has reported."""
+    content = _json(result)
+    shown = _json(within(result, MODEL_TEXT_LIMIT, len(content)))
     return ToolOutcome(
         ok=result.error is None and not result.cancelled,
-        content=msgspec.json.encode(result, enc_hook=encode_hook).decode(),
+        content=shown,
         error=result.error,
         cancelled=result.cancelled,
         mutation_state="attempted" if result.changes else "none",
-        metadata=ToolMetadata(job_id=result.job_id, recall_key=result.recall_key),
+        metadata=ToolMetadata(
+            job_id=result.job_id, recall_key=result.recall_key, omitted_chars=max(0, len(content) - len(shown))
+        ),
     )
+
+
+def _json(result: DispatchResult) -> str:
+    return msgspec.json.encode(result, enc_hook=encode_hook).decode()
 
 
 DISPATCH = ToolSpec(

@@ -26,14 +26,15 @@ def grouped(calls: Sequence[ToolCall], registry: ToolRegistry) -> Iterator[tuple
 async def run_together(
     calls: Sequence[ToolCall], run: Callable[[ToolCall], Awaitable[ToolResult]], token: CancelToken
 ) -> list[ToolResult]:
-    """Run all calls at once and return their results in order; when the caller is cancelled, they end first."""
+    """Run all calls at once and return their results in order.
+
+    When the caller itself is cancelled, the token says so to the calls and to whoever looks at it afterwards; what
+    they came to is a result all the same, or calls that had ended would count as never run.
+    """
     tasks = [asyncio.ensure_future(run(call)) for call in calls]
-    if not tasks:
-        return []
-    try:
-        await asyncio.wait(tasks)
-    except asyncio.CancelledError:
-        token.request()
-        await asyncio.wait(tasks)
-        raise
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            token.request()
     return [task.result() for task in tasks]

@@ -8,6 +8,7 @@ from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, Te
 from smith_core.llm.protocol import ModelRequest, StreamDone, StreamText
 from smith_core.messages import Message, ToolCall
 from smith_core.runtime import Runtime
+from smith_core.session.values import TurnRequest
 from smith_core.store.repair import repair
 from tests.core.dispatch.test_children import report, result_in, to
 from tests.support.cast import cast, results_of, task_of
@@ -126,3 +127,30 @@ async def test_an_elided_result_says_how_to_get_it_back(tmp_path: Path) -> None:
     assert "xxx" not in sent.content
     assert f'recall(key="{whole.recall_key}")' in sent.content
     assert whole.recall_key == f"dispatch/{result_in(whole).job_id}"
+
+
+async def test_b15_what_a_child_has_reported_stays_when_the_task_of_the_turn_is_cancelled(tmp_path: Path) -> None:
+    def worker(request: ModelRequest) -> Answer:
+        return report() if task_of(request) == "quick" else [StreamText(text="looking"), asyncio.Event()]
+
+    client = ScriptedClient(cast(direct=[calls(to("worker", "quick"), to("worker", "slow"))], worker=[worker]))
+    runtime = open_engine(tmp_path, client)
+    over = asyncio.Event()
+    events: list[AnyEvent] = []
+
+    def emit(event: AnyEvent) -> None:
+        events.append(event)
+        if isinstance(event, ChildEnded):
+            over.set()
+
+    turn = asyncio.ensure_future(runtime.session.run_turn(TurnRequest(text="go"), emit))
+    await over.wait()
+    turn.cancel()
+    result = await turn
+    assert result.stop_reason == "cancelled"
+    assert len(client.requests) == 3
+    messages = runtime.services.conversation.messages
+    assert shape(messages) == ["user", "assistant c1 c2", "tool c1", "tool c2"]
+    quick, slow = map(result_in, results_of(messages))
+    assert (quick.status, quick.cancelled, quick.summary) == ("ok", False, "found it")
+    assert (slow.status, slow.cancelled) == ("partial", True)
