@@ -108,14 +108,16 @@ class Editing:
         words = "Nothing was changed."
         if self._message.is_changed:
             words = await self._desk.edit(self._message.sequence, part, text)
-        self.stop()
+        if self._view.is_whole:
+            self.stop()
         return words
 
     async def _delete(self) -> str:
         entry = self._table.entry
         doomed = self._table.marks or ({entry.sequence} if entry else set())
         words = await self._desk.delete(doomed) if doomed else ""
-        self._table.forget_marks()
+        if self._view.is_whole:
+            self._table.forget_marks()
         return words
 
     def _start(self, change: Callable[[], Awaitable[str]]) -> None:
@@ -127,5 +129,5 @@ class Editing:
                 words, is_good = await change(), True
             except AgentFailure as caught:
                 words, is_good = caught.error.message, False
-        if self._view.is_attached:
+        if self._view.is_whole:
             self._view.say(words, is_hint=is_good)

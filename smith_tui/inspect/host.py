@@ -106,7 +106,7 @@ class InspectionHost:
 
     def show(self, event: AnyEvent) -> None:
         """Follow what happens to the messages."""
-        if self._view is not None and self._view.is_mounted and isinstance(event, _CHANGES_MESSAGES):
+        if self._view is not None and self._view.is_whole and isinstance(event, _CHANGES_MESSAGES):
             self._view.refresh_messages()
 
     def _show(self) -> None:

@@ -38,6 +38,8 @@ WIDE_COLUMNS = 100
 """From this width on, the message stands beside the table, below it otherwise."""
 
 _SCOPES: dict[Mode, Scope] = {"browse": "inspect", "edit": "inspect_edit"}
+_PARTS = 7
+"""How many widgets of these kinds the view is made of."""
 _ON_MESSAGES = ("inspect_edit", "inspect_outside", "inspect_delete", "inspect_mark", "inspect_range", "inspect_fork")
 """Actions that mean nothing in the model's view."""
 _HINTS: dict[Mode, str] = {
@@ -104,6 +106,11 @@ class Inspector(Widget):
         self.refresh_messages()
         self.show_chosen()
         self._table.rows.focus()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing; a view that is taken away loses its parts before it is gone."""
+        return len(self.query("Lines, ResultList, MessageView, TextEditor, KeyHints")) == _PARTS and self.is_attached
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the message beside the table or below it."""
@@ -325,10 +332,10 @@ class Inspector(Widget):
         try:
             self._request = await self._desk.request(self._host.draft)
         except AgentFailure as caught:
-            if self.state.view == "request":
+            if self.state.view == "request" and self.is_whole:
                 self.say(caught.error.message)
             return
-        if self.is_attached:
+        if self.is_whole:
             self.query_one("#inspect-bar", Lines).refresh()
             self._table.show_request(self._request)
 
