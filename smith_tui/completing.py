@@ -37,6 +37,8 @@ class Completing:
         self._engine = engine
         self._changed = changed
         self._wanted: Wanted | None = None
+        self._shown: Wanted | None = None
+        """What the list that is shown fits; older than `_wanted` while what fits that is being looked up."""
         self._found: tuple[Candidate, ...] = ()
         self._search: asyncio.Task[None] | None = None
         self._is_typing = False
@@ -56,7 +58,10 @@ class Completing:
             case "complete_next" | "complete_previous":
                 self._list.move(1 if action == "complete_next" else -1)
             case "complete_take":
-                self.take(max(0, self._list.selected))
+                if self._is_current():
+                    self.take(max(0, self._list.selected))
+                else:
+                    self.suggest()
             case "complete_enter":
                 return self._enter()
             case "complete_close":
@@ -101,9 +106,9 @@ class Completing:
 
     def take(self, index: int) -> None:
         """Put a candidate into the text, and show what can follow it."""
-        wanted, candidate = self._wanted, self._found[index]
-        if wanted is None:
+        if not self._is_current() or self._shown is None:
             return
+        wanted, candidate = self._shown, self._found[index]
         text = self._prompt.edited_text
         end = min(wanted.end, len(text))
         follows = "" if candidate.is_open or text[end : end + 1].isspace() else " "
@@ -116,8 +121,8 @@ class Completing:
 
     def _enter(self) -> bool:
         """Take what is selected, unless the text has it already and is meant to be sent."""
-        index, wanted = self._list.selected, self._wanted
-        if index < 0 or wanted is None:
+        index, wanted = self._list.selected, self._shown
+        if index < 0 or wanted is None or not self._is_current():
             self.close()
             return False
         typed = self._prompt.edited_text[wanted.start : wanted.end]
@@ -126,6 +131,12 @@ class Completing:
             return False
         self.take(index)
         return True
+
+    def _is_current(self) -> bool:
+        """Say whether the list fits the text as it is: keys that come fast are typed before it is looked up anew."""
+        from smith_core.completion.slash import wanted_at
+
+        return self.is_open and self._shown == wanted_at(self._prompt.edited_text, self._prompt.caret)
 
     async def _look_up(self, wanted: "Wanted") -> None:
         try:
@@ -139,6 +150,8 @@ class Completing:
     def _show(self, found: "tuple[Candidate, ...]", *, keep: bool = False) -> None:
         was_open = self.is_open
         self._found = found
+        if not keep:
+            self._shown = self._wanted if found else None
         if found and self._wanted is not None:
             selected = self._list.selected if keep else self._first_selected(self._wanted, found[0])
             choices = [Choice(f"{one.label} {one.usage}".rstrip(), one.detail) for one in found]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 
 from smith_tui.app import SmithApp, app_around
@@ -55,6 +56,26 @@ async def test_a_command_is_taken_by_tab_and_sent_by_enter(tmp_path: Path) -> No
         await pilot.press("enter")
         await until(pilot, lambda: not app.chat.prompt.text)
         assert not box(app).display
+
+
+@pytest.mark.parametrize(
+    ("opened_by", "rest"), [("/", "config show"), ("/config", " set tool_step_budget 7"), ("see @", "nothing there")]
+)
+async def test_what_is_typed_faster_than_it_is_looked_up_is_sent_as_it_is(
+    tmp_path: Path, opened_by: str, rest: str
+) -> None:
+    (tmp_path / "prices.py").write_text("x")
+    app = app_in(tmp_path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press(*opened_by)
+        await until(pilot, lambda: bool(offered(app)))
+        prompt = app.chat.prompt
+        for character in rest:
+            prompt.on_key(Key("space" if character == " " else character, character))
+        prompt.on_key(Key("enter", "\r"))
+        assert prompt.text == ""
+        assert prompt.history[-1] == opened_by + rest
+        await until(pilot, lambda: not box(app).display)
 
 
 async def test_escape_closes_it_until_the_text_changes(tmp_path: Path) -> None:
