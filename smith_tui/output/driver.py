@@ -24,6 +24,9 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
+        if self._size is None:
+            # The toolkit's own guess is 80×25 where TERM is dumb, and then it resizes for ever.
+            self._size = self._get_terminal_size()
         self._early: EarlyTerminal | None = getattr(app, "early_terminal", None)
         self._keeps_picture = False
         self.is_active = False

@@ -9,6 +9,7 @@ from tests.bench.figures import FIGURES
 from tests.bench.host_figures import HOST_FIGURES
 from tests.bench.inspect_figures import INSPECT_FIGURES
 from tests.bench.pane_figures import PANE_FIGURES
+from tests.bench.screen_figures import SCREEN_FIGURES
 from tests.bench.store_figures import STORE_FIGURES
 from tests.bench.window_figures import WINDOW_FIGURES
 
@@ -22,6 +23,7 @@ def main() -> int:
         *FIGURES,
         *HOST_FIGURES,
         *PANE_FIGURES,
+        *SCREEN_FIGURES,
         *STORE_FIGURES,
         *WINDOW_FIGURES,
         *CODE_FIGURES,
