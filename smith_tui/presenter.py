@@ -51,8 +51,8 @@ class OutputSink(Protocol):
     def set_text(self, call_id: str, text: str, *, diff: bool = False) -> None:
         """Take the whole output of a call that had no live output."""
 
-    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None) -> None:
-        """End a call."""
+    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
+        """End a call; full_path: of its raw output on disk, if that was kept."""
 
     def clear(self) -> None:
         """Forget all calls."""
@@ -231,7 +231,7 @@ class Presenter:
         if self._output_tails.pop(result.call_id, None) is None:
             diff = result.metadata.diff
             self.output.set_text(result.call_id, diff or result.content, diff=bool(diff))
-        self.output.end_call(result.call_id, state, result.metadata.exit_code)
+        self.output.end_call(result.call_id, state, result.metadata.exit_code, result.metadata.full_output_path)
         self.status.change(activity="thinking")
 
     def _retry_waiting(self, event: RetryWaiting) -> None:

@@ -71,7 +71,7 @@ class NoOutput:
     def set_text(self, call_id: str, text: str, *, diff: bool = False) -> None:
         """Ignore it."""
 
-    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None) -> None:
+    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
         """Ignore it."""
 
     def clear(self) -> None:

@@ -1,29 +1,47 @@
-"""A search in a transcript: what the find bar asks for, and which match is in view."""
+"""A search in a transcript or an output: what the find bar asks for, and which match is in view."""
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
-from smith_tui.transcript.view import Hit, Transcript
 from smith_tui.widgets.find_bar import FindBar
 
 
-class Finder:
-    """Looks through one transcript at a time."""
+class Searchable(Protocol):
+    """A widget that can be searched; a hit is something that only it understands."""
 
-    def __init__(self, bar: FindBar, transcript: Transcript) -> None:
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is on the screen."""
+
+    def find(self, needle: str) -> Sequence[Any]:
+        """Return all matches from the top down, and mark them."""
+
+    def goto(self, hit: Any) -> None:
+        """Show a match."""
+
+    def clear_find(self) -> None:
+        """Mark matches no longer."""
+
+
+class Finder:
+    """Looks through one widget at a time."""
+
+    def __init__(self, bar: FindBar, searched: Searchable) -> None:
         self._bar = bar
-        self._transcript = transcript
-        self._hits: Sequence[Hit] = ()
+        self.searched = searched
+        """Where it looks."""
+        self._hits: Sequence[Any] = ()
         self.hit = 0
         """Number of the match in view, from 0."""
 
-    def open(self, transcript: Transcript) -> None:
-        """Let the person search a transcript; what was found in another one is marked no longer."""
-        if transcript is not self._transcript:
+    def open(self, searched: Searchable) -> None:
+        """Let the person search something; what was found elsewhere is marked no longer."""
+        if searched is not self.searched:
             self.forget()
-            self._transcript = transcript
+            self.searched = searched
         self._bar.open()
 
-    def show(self, text: str, hits: Sequence[Hit], number: int) -> None:
+    def show(self, text: str, hits: Sequence[Any], number: int) -> None:
         """Show a search that has been made already, with one of its matches in view."""
         self._bar.show_search(text)
         self._hits = hits
@@ -31,7 +49,7 @@ class Finder:
 
     def change(self, text: str) -> None:
         """Look for another text; the newest match is what a person is most likely to look for."""
-        self._hits = self._transcript.find(text)
+        self._hits = self.searched.find(text)
         self._show_hit(len(self._hits) - 1)
 
     def step(self, by: int) -> None:
@@ -41,11 +59,11 @@ class Finder:
     def forget(self) -> None:
         """Mark nothing any longer."""
         self._hits = ()
-        if self._transcript.is_attached:
-            self._transcript.clear_find()
+        if self.searched.is_attached:
+            self.searched.clear_find()
 
     def _show_hit(self, number: int) -> None:
         if self._hits:
             self.hit = number % len(self._hits)
-            self._transcript.goto(self._hits[self.hit])
+            self.searched.goto(self._hits[self.hit])
         self._bar.show_matches(self.hit + 1, len(self._hits))

@@ -9,6 +9,7 @@ REPLACEMENT = "�"
 MAX_MARKS = 4
 """Most combining marks kept on one letter; more of them overflow into other rows and stall terminals."""
 
+_MARKS_LOOKED_AT = 32
 _BREAKS = frozenset("\n\t")
 _BIDI_CONTROLS = frozenset(range(0x202A, 0x202F)) | frozenset(range(0x2066, 0x206A))
 _SPACES = frozenset({0x2028, 0x2029})
@@ -78,7 +79,8 @@ def _compose(text: str) -> str:
     start = 0
     for index in range(1, len(text) + 1):
         if index == len(text) or text[index] in _BREAKS or char_cells(text[index]) or text[index - 1] in _BREAKS:
-            part = text[start:index]
+            # Ordering marks takes time that grows with the square of their number.
+            part = text[start : min(index, start + _MARKS_LOOKED_AT)]
             parts.append(part if len(part) == 1 else unicodedata.normalize("NFC", part)[: MAX_MARKS + 1])
             start = index
     return "".join(parts)

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from codecs import utf_8_decode
 from collections import OrderedDict, deque
+from collections.abc import Iterator
 
 from smith_tui.widgets.ansi_line import PLAIN, LineCells, LineGrid, Sgr, resolve_line, sgr_after
 
@@ -24,6 +25,7 @@ _STRING_START = re.compile(rb"\x1b[\]PX^_]")
 _OSC_END = re.compile(rb"\x1b\\|[\x07\n\x18\x1a\x1b]")
 _STRING_END = re.compile(rb"\x1b\\|[\n\x18\x1a\x1b]")
 _OPEN_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*)?[ -/]*\Z")
+_SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?|[\x00-\x09\x0b-\x1f]")
 
 
 class StringSwallower:
@@ -152,6 +154,29 @@ class LineStore:
             self._resolved.move_to_end(number)
         return cached
 
+    def page_top(self, height: int) -> int | None:
+        """Lines are wrapped and followed at their end; see `Lines`."""
+        return None
+
+    def matching(self, wanted: str) -> Iterator[int]:
+        """Yield the numbers of lines that hold `wanted`, which is in lower case."""
+        for block in self._blocks:
+            yield from matching_lines(block.first_line, bytes(block.data), wanted)
+        if self.end_line > self._finished_end and wanted in self._unfinished_line().text.lower():
+            yield self._finished_end
+
+    def recent(self, limit: int) -> bytes:
+        """Return about the last `limit` bytes as they came, from the start of a line where there is one."""
+        parts = [self._tail_grid.encode() + bytes(self._tail) if self._tail_grid else bytes(self._tail)]
+        size = len(parts[0])
+        for block in reversed(self._blocks):
+            if size >= limit:
+                break
+            parts.append(bytes(block.data[-(limit - size) :]))
+            size += len(parts[-1])
+        data = b"".join(reversed(parts))
+        return data if size < limit else data[data.find(b"\n") + 1 :]
+
     def _resolve(self, number: int) -> LineCells:
         index = bisect_right(self._blocks, number, key=lambda block: block.first_line) - 1
         block = self._blocks[index]
@@ -210,3 +235,23 @@ class LineStore:
         text, consumed = utf_8_decode(bytes(self._tail[:cut]), "replace", False)
         self._tail_grid.feed(text)
         del self._tail[:consumed]
+
+
+def matching_lines(first_line: int, data: bytes, wanted: str) -> Iterator[int]:
+    """Yield the number of each line of `data` that holds `wanted` when sequences and controls are left out.
+
+    first_line: number of the first line. wanted: in lower case. A line that was overwritten may match by what was
+    there before.
+    """
+    text = data.decode("utf-8", "replace")
+    if not text.isprintable():
+        text = _SEQUENCES.sub("", text)
+    text = text.lower()
+    number, counted = first_line, 0
+    at = text.find(wanted)
+    while at >= 0:
+        number += text.count("\n", counted, at)
+        counted = at
+        yield number
+        end = text.find("\n", at)
+        at = text.find(wanted, end) if end >= 0 else -1

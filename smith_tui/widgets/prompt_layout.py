@@ -22,7 +22,7 @@ def wrap_line(line: str, width: int, measure: Callable[[str], int]) -> list[Row]
     row_start = used = behind_space = 0
     for start, end in clusters(line):
         cells = measure(line[start:end])
-        if used + cells > width and start > row_start and line[start:end] != " ":
+        while used + cells > width and start > row_start and line[start:end] != " ":
             cut = behind_space if behind_space > row_start else start
             rows.append((row_start, cut))
             row_start, used = cut, measure(line[cut:start])

@@ -1,41 +1,53 @@
-"""The tool-output pane: the live output of the running call, or of an earlier one, with its state in a header."""
+"""The tool-output pane: the output of a call with its state in a header, and a tab for each other call."""
 
 import time
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
-from textual.timer import Timer
 from textual.widget import Widget
 
 from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
-from smith_tui.transcript.cells import cut_to
-from smith_tui.widgets.ansi_line import Colour, Sgr, Span
+from smith_tui.transcript.cells import cell_width, cut_to
+from smith_tui.transcript.painting import overlay
+from smith_tui.widgets.call_tabs import Tab, tab_row
+from smith_tui.widgets.frames import Frames
+from smith_tui.widgets.output_rows import Marks, marked_strip, selected_text
+from smith_tui.widgets.tail_view import ViewRow
 from smith_tui.widgets.tool_calls import CallState, HeaderStyle, ToolCall, ToolCalls, header
 
-FRAME_S = 1 / 30
+MIN_TABBED_ROWS = 6
+"""Rows of the pane from which on there is one for the tabs."""
+MORE_BELOW = " ↓ more below · End "
+STILL_RUNS = " The whole output can be opened as soon as the call is over "
+ALL_IS_HERE = " All of the output is here already "
+COPIED = " Copied "
+_MAX_VERIFIED = 1_000
 _WHEEL_ROWS = 3
+_SHIFT_COLUMNS = 8
 _NOTHING = " No tool has run yet"
 _SCROLL_KEYS = {"up": -1, "down": 1, "k": -1, "j": 1}
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1, "b": -1, "space": 1}
+_SIDE_KEYS = {"left": -1, "right": 1, "h": -1, "l": 1}
 
 
 class ToolOutputPane(Widget, can_focus=True):
-    """A header line and the output below it; the end is followed unless somebody scrolled up."""
+    """Tabs, a header line and the output below; the end is followed unless somebody scrolled up."""
 
-    ALLOW_SELECT = False
     COMPONENT_CLASSES = {  # noqa: RUF012
         "tool-output--header",
         "tool-output--mark",
         "tool-output--muted",
         "tool-output--good",
         "tool-output--bad",
+        "tool-output--pill",
+        "tool-output--found",
+        "tool-output--selected",
     }
     DEFAULT_CSS = """
     ToolOutputPane { height: 1fr; width: 1fr; background: $surface; color: $foreground; }
@@ -44,6 +56,9 @@ class ToolOutputPane(Widget, can_focus=True):
     ToolOutputPane > .tool-output--muted { background: $panel; color: $text-muted; }
     ToolOutputPane > .tool-output--good { background: $panel; color: $success; }
     ToolOutputPane > .tool-output--bad { background: $panel; color: $error; }
+    ToolOutputPane > .tool-output--pill { background: $panel; color: $primary; text-style: bold; }
+    ToolOutputPane > .tool-output--found { background: $warning; color: $background; }
+    ToolOutputPane > .tool-output--selected { background: $screen-selection-background; }
     ToolOutputPane:focus > .tool-output--header { color: $primary; }
     """
 
@@ -65,10 +80,16 @@ class ToolOutputPane(Widget, can_focus=True):
         self._clock = clock
         self._calls = ToolCalls()
         self._actions = keys_of(actions, "tool_output")
-        self._frame_timer: Timer | None = None
-        self._last_frame_at = 0.0
-        self._second_timer: Timer | None = None
-        self._rows: list[list[Span]] | None = None
+        self._commands: dict[str, Callable[[], None]] = {
+            "previous_call": lambda: self._step(-1),
+            "next_call": lambda: self._step(1),
+            "output_view": self._switch,
+            "output_whole": self._toggle_whole,
+            "output_copy": self._copy,
+        }
+        self._frames = Frames(self, self._paint, self._tick, clock)
+        self._rows: list[ViewRow] | None = None
+        self._needle = ""
         self._posted_call: str | None = None
 
     @property
@@ -76,6 +97,8 @@ class ToolOutputPane(Widget, can_focus=True):
         """Id of the call that is shown."""
         call = self._calls.shown
         return None if call is None else call.call_id
+
+    # What the presenter calls
 
     def start_call(self, call_id: str, name: str, summary: str) -> None:
         """Begin a call and show it, unless somebody went back to an earlier one; `summary` is its command or path."""
@@ -86,24 +109,25 @@ class ToolOutputPane(Widget, can_focus=True):
         """Take raw output of a call, cut anywhere; an unknown id is ignored."""
         call = self._calls.get(call_id)
         if call is not None:
-            call.store.feed(chunk)
+            call.feed(chunk)
             if call is self._calls.shown:
-                self._refresh_soon()
+                self._frames.paint_soon()
 
     def set_text(self, call_id: str, text: str, *, diff: bool = False) -> None:
         """Show `text` as the whole output of a call that had no live output; `diff` colours + and - lines."""
         call = self._calls.get(call_id)
         if call is not None:
             call.set_text(text, diff=diff)
-            self._refresh_soon()
+            self._frames.paint_soon()
 
-    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None) -> None:
-        """Stop the time of a call and say how it ended: ok, error or cancelled."""
-        self._calls.end(call_id, state, exit_code, self._clock())
+    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
+        """Stop the time of a call and say how it ended; full_path: of its raw output on disk, if that was kept."""
+        self._calls.end(call_id, state, exit_code, self._clock(), full_path)
         self._calls_changed()
 
     def clear(self) -> None:
         """Forget all calls."""
+        self._calls.close()
         self._calls = ToolCalls()
         self._calls_changed()
 
@@ -112,15 +136,64 @@ class ToolOutputPane(Widget, can_focus=True):
         if self._calls.show(call_id):
             self._calls_changed()
 
+    # Looking for something
+
+    def find(self, needle: str) -> list[int]:
+        """Return the numbers of the lines of the shown output that hold `needle`, whatever its case, and mark them."""
+        self._needle = needle
+        self._frames.paint()
+        call, wanted = self._calls.shown, needle.lower()
+        if call is None or not wanted:
+            return []
+        lines = call.view.lines
+        numbers = list(lines.matching(wanted))
+        if len(numbers) <= _MAX_VERIFIED:
+            # A line that was overwritten may hold what can be seen no longer.
+            numbers = [number for number in numbers if wanted in lines.line(number).text.lower()]
+        return numbers
+
+    def goto(self, hit: int) -> None:
+        """Show a line in the upper third of the pane."""
+        if self._calls.shown is not None:
+            self._calls.shown.view.show_line(hit, *self._room)
+            self._frames.paint()
+
+    def clear_find(self) -> None:
+        """Mark matches no longer."""
+        self._needle = ""
+        self._frames.paint()
+
+    # Textual's calls
+
     def on_mount(self) -> None:
         """Start the clock if a call runs already."""
-        self._run_clock()
+        self._frames.count_seconds(self._calls.running)
+
+    def on_unmount(self) -> None:
+        """Close the files that are open."""
+        self._calls.close()
 
     def on_key(self, event: events.Key) -> None:
-        """Scroll, or go to another call."""
+        """Scroll, or do what a key of the pane is for."""
         if self._press(event.key):
             event.stop()
             event.prevent_default()
+
+    def on_click(self, event: events.Click) -> None:
+        """Show the call whose tab was clicked, or go to the end."""
+        x, y = event.get_content_offset(self) or (event.x, event.y)
+        call = self._calls.shown
+        if call is None:
+            return
+        if y == 0 and self._has_tabs:
+            for tab in self._tabs(call):
+                x -= cell_width(tab.text)
+                if x < 0:
+                    self.show_call(tab.call_id)
+                    return
+        elif y == self.size.height - 1 and not call.view.following and x >= self.size.width - len(MORE_BELOW):
+            call.view.to_end()
+            self._moved(call)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Scroll up by some rows."""
@@ -134,124 +207,161 @@ class ToolOutputPane(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         """Wrap again."""
-        self._refresh_now()
+        self._frames.paint()
 
     def on_show(self) -> None:
         """Catch up with what came while the pane was hidden."""
-        self._refresh_now()
+        self._frames.paint()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text, and what stands between it and that of the next widget."""
+        call = self._calls.shown
+        return None if call is None else (selected_text(call.view.lines, selection), "\n")
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Mark what is selected now."""
+        self._frames.paint()
 
     def render_line(self, y: int) -> Strip:
-        """Return the header or a row of output, at exactly the width of the widget."""
-        width = self.size.width
+        """Return the tabs, the header or a row of output, at exactly the width of the widget."""
+        width, base = self.size.width, self.rich_style
         call = self._calls.shown
-        if y == 0:
-            return self._header_strip(call).adjust_cell_length(width, self.rich_style)
         if call is None:
-            return Strip.blank(width, self.rich_style)
-        if self._rows is None:
-            self._rows = call.view.rows(*self._room)
-        row = self._rows[y - 1] if y <= len(self._rows) else []
-        return row_strip(row, self.rich_style).adjust_cell_length(width, self.rich_style)
+            blank = cut_to(_NOTHING, width).ljust(width)
+            return self._pieces([(blank, "muted")], width) if y == 0 else Strip.blank(width, base)
+        if y == 0 and self._has_tabs:
+            return self._pieces([(tab.text, tab.style) for tab in self._tabs(call)], width)
+        if y == self._top - 1:
+            percent = None if call.view.following else call.view.percent(*self._room)
+            return self._pieces(header(call, self._calls.place, percent, self._clock(), width), width)
+        strip = self._output_row(call, y - self._top).adjust_cell_length(width, base)
+        if y == self.size.height - 1:
+            label = call.note or ("" if call.view.following else MORE_BELOW)
+            strip = overlay(strip, cut_to(label, width), self._style("pill"), width)
+        return strip
+
+    # Inside
+
+    @property
+    def _has_tabs(self) -> bool:
+        return len(self._calls.all) > 1 and self.size.height >= MIN_TABBED_ROWS
+
+    @property
+    def _top(self) -> int:
+        """The row where the output begins."""
+        return 2 if self._has_tabs else 1
 
     @property
     def _room(self) -> tuple[int, int]:
         """The (width, height) of the part that shows output."""
-        return self.size.width, max(0, self.size.height - 1)
+        return self.size.width, max(0, self.size.height - self._top)
 
-    def _header_strip(self, call: ToolCall | None) -> Strip:
-        width = self.size.width
-        if call is None:
-            pieces: list[tuple[str, HeaderStyle]] = [(cut_to(_NOTHING, width).ljust(width), "muted")]
-        else:
-            percent = None if call.view.following else call.view.percent(*self._room)
-            pieces = header(call, self._calls.place, percent, self._clock(), width)
-        return Strip([Segment(text, self.get_component_rich_style(f"tool-output--{style}")) for text, style in pieces])
+    def _tabs(self, call: ToolCall) -> list[Tab]:
+        return tab_row(self._calls.all, call, self.size.width)
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"tool-output--{name}")
+
+    def _pieces(self, pieces: Iterable[tuple[str, HeaderStyle]], width: int) -> Strip:
+        segments = [Segment(text, self._style(style)) for text, style in pieces]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _output_row(self, call: ToolCall, y: int) -> Strip:
+        if self._rows is None:
+            self._rows = call.view.rows(*self._room)
+        if y >= len(self._rows):
+            return Strip([])
+        marks = Marks(
+            found=self._style("found"),
+            selected=self._style("selected"),
+            needle=self._needle,
+            selection=self.text_selection,
+        )
+        return marked_strip(self._rows[y], call.view.lines, self.rich_style, marks)
 
     def _press(self, key: str) -> bool:
         call = self._calls.shown
         action = self._actions.get(key)
+        if call is None:
+            return action is not None
+        call.note = ""
         if action is not None:
-            if self._calls.step(-1 if action == "previous_call" else 1):
-                self._calls_changed()
-        elif call is None:
-            return False
+            self._commands[action]()
         elif key in _SCROLL_KEYS:
             self._scroll(_SCROLL_KEYS[key])
         elif key in _PAGE_KEYS:
             self._scroll(_PAGE_KEYS[key] * max(1, self._room[1] - 1))
+        elif key in _SIDE_KEYS:
+            call.view.shift(_SIDE_KEYS[key] * _SHIFT_COLUMNS, self._room[0])
         elif key in ("home", "g"):
             call.view.to_start(*self._room)
-            self._refresh_now()
         elif key in ("end", "G"):
             call.view.to_end()
-            self._refresh_now()
         else:
             return False
+        self._moved(call)
         return True
 
     def _scroll(self, rows: int) -> None:
+        call = self._calls.shown
+        if call is not None:
+            call.view.scroll(rows, *self._room)
+            self._moved(call)
+
+    def _moved(self, call: ToolCall) -> None:
+        call.settle()
+        self._frames.paint()
+
+    def _step(self, by: int) -> None:
+        if self._calls.step(by):
+            self._calls_changed()
+
+    def _switch(self) -> None:
         if self._calls.shown is not None:
-            self._calls.shown.view.scroll(rows, *self._room)
-            self._refresh_now()
+            self._calls.shown.switch()
+
+    def _copy(self) -> None:
+        call = self._calls.shown
+        if call is not None:
+            self.app.copy_to_clipboard(call.copied_text)
+            call.note = COPIED
+
+    def _toggle_whole(self) -> None:
+        call = self._calls.shown
+        if call is None:
+            return
+        if call.whole is not None:
+            call.close_whole()
+        elif not call.full_path:
+            call.note = STILL_RUNS if call.state == "running" else ALL_IS_HERE
+        else:
+            self.run_worker(self._open_whole(call), group=f"whole-{call.call_id}", exclusive=True)
+
+    async def _open_whole(self, call: ToolCall) -> None:
+        """Show the raw output from its file, or say why that cannot be."""
+        from smith_tui.widgets.file_lines import open_lines
+
+        whole = await open_lines(call.full_path)
+        if isinstance(whole, str):
+            call.note = f" {whole} "
+        else:
+            call.show_whole(whole)
+            call.view.to_start(*self._room)
+        self._frames.paint()
 
     def _calls_changed(self) -> None:
-        self._run_clock()
-        self._refresh_now()
+        self._frames.count_seconds(self._calls.running)
+        self._frames.paint()
         if self.shown_call is not None and self.shown_call != self._posted_call:
             self._posted_call = self.shown_call
             self.post_message(self.Shown(self.shown_call))
 
-    def _refresh_soon(self) -> None:
-        """Paint within a frame; however much comes in, there are at most 30 frames a second."""
-        if self._frame_timer is None and self.is_mounted and self.display:
-            wait = self._last_frame_at + FRAME_S - self._clock()
-            if wait <= 0:
-                self._refresh_now()
-            else:
-                self._frame_timer = self.set_timer(wait, self._refresh_now)
-
-    def _refresh_now(self) -> None:
-        if self._frame_timer is not None:
-            self._frame_timer.stop()
-            self._frame_timer = None
-        self._last_frame_at = self._clock()
+    def _paint(self) -> bool:
+        """Show what there is now; say whether a screen is still being drawn."""
         self._rows = None
         self.refresh()
-
-    def _run_clock(self) -> None:
-        """Have the timer of the elapsed time exactly while a call runs."""
-        running = self._calls.running
-        if running and self._second_timer is None and self.is_mounted:
-            self._second_timer = self.set_interval(1.0, self._tick)
-        elif not running and self._second_timer is not None:
-            self._second_timer.stop()
-            self._second_timer = None
+        call = self._calls.shown
+        return call is not None and call.is_screen and self.is_mounted and self.display and not call.draw()
 
     def _tick(self) -> None:
-        self.refresh(Region(0, 0, self.size.width, 1))
-
-
-def row_strip(row: Iterable[Span], base: Style) -> Strip:
-    """Return a row of output as a strip on the style `base`."""
-    return Strip([Segment(text, base + style_of(sgr)) for text, sgr in row])
-
-
-@lru_cache(maxsize=4096)
-def style_of(sgr: Sgr) -> Style:
-    """Return the toolkit's style for colours and attributes; unset ones are left to what is below."""
-    return Style(
-        color=_colour_of(sgr.foreground),
-        bgcolor=_colour_of(sgr.background),
-        bold=sgr.bold or None,
-        dim=sgr.dim or None,
-        italic=sgr.italic or None,
-        underline=sgr.underline or None,
-        reverse=sgr.reverse or None,
-        strike=sgr.strike or None,
-    )
-
-
-def _colour_of(colour: Colour) -> Color | None:
-    if colour is None:
-        return None
-    return Color.from_rgb(*colour) if isinstance(colour, tuple) else Color.from_ansi(colour)
+        self.refresh(Region(0, 0, self.size.width, self._top))

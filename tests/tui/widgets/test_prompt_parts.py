@@ -59,6 +59,10 @@ def test_history_is_walked_with_the_draft_kept() -> None:
     assert history.older("") == "two"
 
 
+def test_b22_a_wide_character_behind_a_tab_begins_a_row_of_its_own() -> None:
+    assert wrap_line(" \t漢", 5, lambda piece: cell_width(piece.replace("\t", "    "))) == [(0, 1), (1, 2), (2, 3)]
+
+
 def test_rows_break_behind_spaces_and_long_words_are_cut() -> None:
     line = "the quick brown fox"
     assert [line[start:end] for start, end in wrap_line(line, 10, len)] == ["the quick ", "brown fox"]

@@ -16,7 +16,7 @@ def view_of(text: str) -> tuple[LineStore, TailView]:
 
 
 def texts(view: TailView, width: int, height: int) -> list[str]:
-    return ["".join(text for text, _ in row) for row in view.rows(width, height)]
+    return ["".join(text for text, _ in row.spans) for row in view.rows(width, height)]
 
 
 NUMBERS = "".join(f"line {number}\n" for number in range(100))

@@ -5,12 +5,20 @@ import time
 import pytest
 
 from smith_tui.widgets.tool_calls import MAX_BYTES, ToolCalls, header
-from smith_tui.widgets.tool_output import ToolOutputPane
+from smith_tui.widgets.tool_output import MIN_TABBED_ROWS, ToolOutputPane
 from tests.support.widget_app import MARKUP, ODD_WIDTHS, WidgetApp, assert_exact_width, lines_of, running_timers
 
 
+def head_rows(pane: ToolOutputPane) -> int:
+    return 1 + (len(pane._calls.all) > 1 and pane.size.height >= MIN_TABBED_ROWS)
+
+
+def header_of(pane: ToolOutputPane) -> str:
+    return lines_of(pane)[head_rows(pane) - 1]
+
+
 def body(pane: ToolOutputPane) -> list[str]:
-    return [line.rstrip() for line in lines_of(pane)[1:]]
+    return [line.rstrip() for line in lines_of(pane)[head_rows(pane) :]]
 
 
 async def test_live_output_is_shown_as_it_comes_with_a_header() -> None:
@@ -37,7 +45,7 @@ async def test_b20_sequences_of_one_call_leave_nothing_for_the_next() -> None:
         pane.feed("c1", b"A\x1b[?4mB\x1b[?1;2rC\n\x1b[31;7mred\x1bP1;2|never closed")
         pane.start_call("c2", "bash", "")
         pane.feed("c2", b"plain")
-        strip = pane.render_line(1)
+        strip = pane.render_line(head_rows(pane))
         assert strip.text.startswith("plain")
         assert [segment.style.color for segment in strip][:1] == [pane.rich_style.color]
         assert not any(segment.style.reverse for segment in strip if segment.style)
@@ -124,7 +132,7 @@ async def test_earlier_calls_are_reached_by_keys_and_stay_in_view() -> None:
         await pilot.press("left_square_bracket", "ctrl+left", "left_square_bracket")
         assert pane.shown_call == "c1"
         assert body(pane)[0] == "output 1"
-        assert "call 1/3" in lines_of(pane)[0]
+        assert "call 1/3" in header_of(pane)
         pane.start_call("c4", "bash", "command 4")
         assert pane.shown_call == "c1"
         await pilot.press(*["right_square_bracket"] * 5)

@@ -1,0 +1,86 @@
+"""Rows of a program's output as Textual strips, with what is selected or found marked, and the text of a selection."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.selection import Selection
+from textual.strip import Strip
+
+from smith_tui.transcript.painting import mark, occurrences
+from smith_tui.widgets.ansi_line import Colour, Sgr, Span
+from smith_tui.widgets.tail_view import Lines, ViewRow
+
+MAX_COPIED_LINES = 10_000
+"""Lines that a selection takes at most, so that copying does not hold the screen up."""
+
+
+class Marks:
+    """What is marked in the rows: matches of a search, and a selection in (character of a line, number of the line)."""
+
+    def __init__(self, *, found: Style, selected: Style, needle: str = "", selection: Selection | None = None) -> None:
+        self.found = found
+        self.selected = selected
+        self.needle = needle
+        self.selection = selection
+
+
+def row_strip(row: Iterable[Span], base: Style) -> Strip:
+    """Return a row of output as a strip on the style `base`."""
+    return Strip([Segment(text, base + style_of(sgr)) for text, sgr in row])
+
+
+def marked_strip(row: ViewRow, lines: Lines, base: Style, marks: Marks) -> Strip:
+    """Return a row in view as a strip that knows which characters of its line it shows."""
+    strip = row_strip(row.spans, base)
+    text = "".join(text for text, _ in row.spans)
+    line = lines.line(row.number)
+    before = len("".join(line.cells[: row.start]))
+    for start, end in occurrences(line.text, marks.needle):
+        strip = _mark_part(strip, text, start - before, end - before, marks.found)
+    span = marks.selection.get_span(row.number) if marks.selection is not None else None
+    if span is not None:
+        end = len(line.text) if span[1] < 0 else span[1]
+        strip = _mark_part(strip, text, span[0] - before, end - before, marks.selected)
+    return strip.apply_offsets(before, row.number)
+
+
+def _mark_part(strip: Strip, text: str, start: int, end: int, style: Style) -> Strip:
+    start, end = max(0, start), min(end, len(text))
+    return mark(strip, text, start, end, style) if start < end else strip
+
+
+def selected_text(lines: Lines, selection: Selection) -> str:
+    """Return what is selected; rows that were wrapped are one line. At most MAX_COPIED_LINES lines from its start."""
+    first = selection.start.y if selection.start is not None else lines.first_line
+    last = selection.end.y if selection.end is not None else lines.end_line - 1
+    first, last = max(first, lines.first_line), min(last, lines.end_line - 1)
+    parts = []
+    for number in range(first, min(last + 1, first + MAX_COPIED_LINES)):
+        text = lines.line(number).text
+        span = selection.get_span(number) or (0, -1)
+        parts.append((text[span[0] :] if span[1] < 0 else text[span[0] : span[1]]).rstrip())
+    return "\n".join(parts)
+
+
+@lru_cache(maxsize=4096)
+def style_of(sgr: Sgr) -> Style:
+    """Return the toolkit's style for colours and attributes; unset ones are left to what is below."""
+    return Style(
+        color=_colour_of(sgr.foreground),
+        bgcolor=_colour_of(sgr.background),
+        bold=sgr.bold or None,
+        dim=sgr.dim or None,
+        italic=sgr.italic or None,
+        underline=sgr.underline or None,
+        reverse=sgr.reverse or None,
+        strike=sgr.strike or None,
+    )
+
+
+def _colour_of(colour: Colour) -> Color | None:
+    if colour is None:
+        return None
+    return Color.from_rgb(*colour) if isinstance(colour, tuple) else Color.from_ansi(colour)
