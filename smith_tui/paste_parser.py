@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from string import ascii_lowercase
 from typing import Any
 
 from textual import events
@@ -76,7 +77,11 @@ class PasteParser(XTermParser):
             return [events.Key(f"alt+{sequence[1]}", None)]
         if sequence == "\x1b\r" or (alt and sequence == "\r"):
             return [events.Key("alt+enter", None)]
-        return super()._sequence_to_key_events(sequence, alt)
+        known = list(super()._sequence_to_key_events(sequence, alt))
+        if not known and len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in ascii_lowercase:
+            # No longer sequence begins like that, so there is nothing to wait a tenth of a second for.
+            return [events.Key(f"alt+{sequence[1]}", sequence[1])]
+        return known
 
     def _take_keys(self, data: str) -> tuple[str, Iterable[Message]]:
         joined = self._before + data

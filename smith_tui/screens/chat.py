@@ -1,6 +1,7 @@
 """The main screen: transcript, tool output, prompt, status bar and key hints, and the turn that runs on it."""
 
 import asyncio
+import gc
 from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -233,6 +234,9 @@ class ChatScreen(Screen[None]):
                     self.transcript.add_notice("warning", notice)
                 self.prompt.learn_history(typed_text(said) for said in event.messages if said.role == "user")
                 self.stored.go_to(event, found)
+                if event.is_whole:
+                    # A full collection would look at all that shows a long conversation, for longer than a frame.
+                    gc.freeze()
 
     # Stored conversations
 

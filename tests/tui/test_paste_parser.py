@@ -50,6 +50,10 @@ def test_alt_with_a_digit_or_enter_is_what_it_is_with_and_without_the_kitty_prot
     assert parsed("\x1b", "2", "\x1b[49;3u") == ["key alt+2", "key alt+1"]
 
 
+def test_alt_with_a_letter_is_there_at_once() -> None:
+    assert parsed("\x1bi", "\x1b", "h", "\x1b[105;3u") == ["key alt+i", "key alt+h", "key alt+i"]
+
+
 def test_keys_around_a_paste_are_kept() -> None:
     assert parsed(f"a{PASTE_START}p{PASTE_END}b{PASTE_START}{PASTE_END}\r") == [
         "key a",
