@@ -8,6 +8,8 @@ from smith_core.messages import Message, Usage
 from smith_core.store.codec import InvalidRecordError, decode_document, decode_record
 from smith_core.store.interface import ConversationMeta, Note
 from smith_core.store.journal.line import DELETED, Batch, scan
+from smith_core.store.journal.opening import open_for_reading
+from smith_core.store.journal.recovery import reason
 from smith_core.store.journal.tail import read_header
 from smith_core.store.layout import StoreLayout
 from smith_core.store.schema import (
@@ -56,8 +58,15 @@ class StoreReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_store(folder: Path) -> StoreReport:
     """Verify every checksum and decode every record below `folder`; raises OSError."""
-    journals = tuple(map(check_journal, StoreLayout(folder).journals()))
+    journals = tuple(map(_checked, StoreLayout(folder).journals()))
     return StoreReport(journals=journals, kept_copies=tuple(sorted(folder.rglob("*.corrupt-*"))))
+
+
+def _checked(path: Path) -> JournalReport:
+    try:
+        return check_journal(path)
+    except OSError as error:
+        return JournalReport(path=path, size_bytes=0, problems=(f"it cannot be read: {reason(error)}",))
 
 
 def check_journal(path: Path) -> JournalReport:
@@ -65,7 +74,7 @@ def check_journal(path: Path) -> JournalReport:
     problems: list[str] = []
     live: set[tuple[str, str]] = set()
     batches = 0
-    with path.open("rb") as stream:
+    with open_for_reading(path) as stream:
         header = read_header(stream)
         if header is None:
             problems.append("the header is damaged, or the file is something else")

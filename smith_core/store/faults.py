@@ -9,6 +9,7 @@ from smith_core.store.journal.lock import LockHeldError
 from smith_core.store.journal.recovery import reason
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_SOMETHING_ELSE = (errno.EINVAL, errno.EISDIR, errno.ENOTDIR)
 _FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
@@ -35,7 +36,13 @@ def _of_system_call(error: OSError, folder: Path) -> AgentFailure:
     if error.errno in _FORBIDDEN:
         words = f"{folder} cannot be written ({reason(error)}); make it writable or set another XDG_DATA_HOME"
         return _failure("read_only", words, retryable=True)
-    return _failure("disk_failed", f"{folder} cannot be used ({reason(error)}); check the disk", retryable=True)
+    place = folder if error.filename is None else error.filename
+    words = f"{place} cannot be used ({reason(error)}); "
+    if error.errno in _SOMETHING_ELSE:
+        words += "move away what stands there in place of a file"
+    else:
+        words += "check the disk"
+    return _failure("disk_failed", words, retryable=True)
 
 
 def held_elsewhere(held: ConversationHeld) -> AgentFailure:

@@ -14,6 +14,7 @@ from smith_core.store.interface import ConversationMeta
 from smith_core.store.journal.database import JournalDatabase
 from smith_core.store.journal.line import Batch, scan
 from smith_core.store.journal.lock import FileLock
+from smith_core.store.journal.opening import open_for_reading
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.journal.tail import read_entries
 from smith_core.store.layout import StoreLayout
@@ -144,7 +145,7 @@ class GlobalFile:
 def read_meta(journal: Path) -> ConversationMeta | None:
     """Return the newest description in the journal of a conversation, without reading all of a long one."""
     value: bytes | None = None
-    with journal.open("rb") as stream:
+    with open_for_reading(journal) as stream:
         start = max(0, stream.seek(0, 2) - _TAIL_BYTES)
         stream.seek(start)
         if start:

@@ -7,6 +7,7 @@ from typing import Any
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.store.codec import InvalidRecordError, decode_document
 from smith_core.store.journal.line import DELETED, Line, parse_header, parse_line
+from smith_core.store.journal.opening import open_for_reading
 from smith_core.store.journal.tail import read_entries
 from smith_core.store.schema import CONFIG, RUNTIME_OVERRIDES
 from smith_core.store.version import GLOBAL_JOURNAL, SCHEMA_VERSION
@@ -19,7 +20,8 @@ def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
     """Return the persisted patch of the configuration, empty when it cannot be read; raises nothing."""
     path = folder / GLOBAL_JOURNAL
     try:
-        data = path.read_bytes()
+        with open_for_reading(path) as stream:
+            data = stream.read()
         header = parse_header(data)
         newest = next(_from_the_end(data), None)
         if header is None or header.schema != SCHEMA_VERSION or newest is None:

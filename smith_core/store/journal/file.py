@@ -10,6 +10,7 @@ from smith_core.store.journal.contents import Contents, Place, read_line, read_l
 from smith_core.store.journal.line import Batch, Damage, Header, Line, encode_batch, parse_header, scan
 from smith_core.store.journal.lock import FileLock, LockHeldError
 from smith_core.store.journal.offsets import load_offsets, save_offsets
+from smith_core.store.journal.opening import open_descriptor
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.journal.recovery import check_schema, damaged, keep_copy, not_repaired, repaired
 from smith_core.store.journal.rewrite import Record, remove_leftovers, rewrite
@@ -151,7 +152,7 @@ class JournalFile:
         self._close_descriptor()
         if repair:
             self._make_sure_of_file()
-        self._descriptor = os.open(self.path, (os.O_RDWR if repair else os.O_RDONLY) | os.O_CLOEXEC)
+        self._descriptor = open_descriptor(self.path, writable=repair)
         self._inode = os.fstat(self._descriptor).st_ino
         header = parse_header(os.pread(self._descriptor, HEADER_BYTES, 0))
         self._header = header or _UNKNOWN

@@ -70,7 +70,7 @@ class FileLock:
 def holder_of(path: Path) -> int | None:
     """Return the process that has a lock, 0 when that is not known, None when nobody has it; raises nothing."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:

@@ -12,6 +12,7 @@ from zlib import crc32
 import msgspec
 
 from smith_core.store.journal.contents import Contents, KeyTable
+from smith_core.store.journal.opening import open_for_reading
 
 _MARK_BYTES = 64
 """How much of the journal before the saved place is compared, to see that it is still the same file."""
@@ -45,7 +46,8 @@ def index_path(journal: Path) -> Path:
 def load_offsets(journal: Path, descriptor: int, generation: int) -> Contents | None:
     """Return what the side file knows of an open journal, None when it is of no use."""
     try:
-        data = index_path(journal).read_bytes()
+        with open_for_reading(index_path(journal)) as stream:
+            data = stream.read()
         if crc32(data[4:]) != int.from_bytes(data[:4], "big"):
             return None
         saved = _DECODER.decode(data[4:])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from smith_core.store.journal.line import DELETED, Batch, Header, parse_header, scan
+from smith_core.store.journal.opening import open_for_reading
 from smith_core.store.version import SCHEMA_VERSION
 
 HEADER_BYTES = 64
@@ -36,7 +37,7 @@ def read_header(stream: BinaryIO) -> Header | None:
 def read_generation(path: Path) -> int | None:
     """Return the generation of a journal; None when there is no file, no valid header, or another schema version."""
     try:
-        with path.open("rb") as stream:
+        with open_for_reading(path) as stream:
             header = read_header(stream)
     except FileNotFoundError:
         return None
@@ -51,7 +52,7 @@ def read_entries(path: Path, offset: int = 0) -> Iterator[JournalEntry]:
     cut and has to be read from 0 again.
     """
     try:
-        stream = path.open("rb", buffering=1 << 18)
+        stream = open_for_reading(path, buffering=1 << 18)
     except FileNotFoundError:
         return
     with stream:
