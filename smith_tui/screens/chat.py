@@ -177,6 +177,16 @@ class ChatScreen(Screen[None]):
         self.completing.close()
         self.submit(message.text)
 
+    @on(Prompt.PasteWanted)
+    def _paste_wanted(self, message: Prompt.PasteWanted) -> None:
+        from smith_tui.screens.paste import PasteScreen
+
+        def put_back(text: str | None) -> None:
+            if text is not None:
+                self.prompt.replace_range(message.position, message.position + 1, text)
+
+        self.app.push_screen(PasteScreen(message.text, self._actions), put_back)
+
     @on(Prompt.Steered)
     def _steered(self, message: Prompt.Steered) -> None:
         self.completing.close()

@@ -73,6 +73,14 @@ class Prompt(Widget, can_focus=True):
             super().__init__()
             self.text = text
 
+    class PasteWanted(Message):
+        """The person wants to see the large paste at `position` of `edited_text`."""
+
+        def __init__(self, position: int, text: str) -> None:
+            super().__init__()
+            self.position = position
+            self.text = text
+
     class HistoryAdded(Message):
         """`text` joined the history, for whoever keeps it on disk."""
 
@@ -105,6 +113,7 @@ class Prompt(Widget, can_focus=True):
             "newline": self._newline,
             "undo": self._editor.undo,
             "redo": self._editor.redo,
+            "paste_open": self._open_paste,
         }
         self._commands = {key: commands[name] for key, name in keys_of(actions, "prompt").items()}
         self._continuation_keys = keys_of(actions, "continuation")
@@ -232,6 +241,16 @@ class Prompt(Widget, can_focus=True):
             return False
         self._edited()
         return True
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the paste that was clicked twice."""
+        if event.chain == 2:
+            self._open_paste()
+
+    def _open_paste(self) -> None:
+        paste = self._editor.paste_at_caret
+        if paste is not None:
+            self.post_message(self.PasteWanted(*paste))
 
     def _newline(self) -> None:
         self._editor.insert("\n")

@@ -59,6 +59,15 @@ class PromptEditor:
         """Return the (row, column in cells) of a position."""
         return self._layout.place(position)
 
+    @property
+    def paste_at_caret(self) -> tuple[int, str] | None:
+        """Where the large paste at the caret, or directly before it, stands, and its text; None without one."""
+        for position in (self.buffer.caret, self.buffer.caret - 1):
+            token = self.buffer.text[position : position + 1] if position >= 0 else ""
+            if token and (text := self._pastes.expand(token)) != token:
+                return position, text
+        return None
+
     def clear(self) -> None:
         """Empty the text and forget its pastes and its undo steps."""
         self.buffer = EditBuffer()

@@ -136,6 +136,12 @@ class ToolOutputPane(Widget, can_focus=True):
         if self._calls.show(call_id):
             self._calls_changed()
 
+    def to_start(self) -> None:
+        """Show the first line that is there."""
+        if self._calls.shown is not None:
+            self._calls.shown.view.to_start(*self._room)
+            self._frames.paint()
+
     # Looking for something
 
     def find(self, needle: str) -> list[int]:
