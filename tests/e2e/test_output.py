@@ -1,5 +1,6 @@
 """The output layer in a real pseudo terminal: the same screens as Textual's own way, and whole ones when it matters."""
 
+import contextlib
 import os
 import signal
 import time
@@ -38,22 +39,30 @@ def answers(request: dict[str, object]) -> object:
     return "done with it" if messages[-1]["role"] == "tool" else ANSWER
 
 
-def seen(terminal: Terminal) -> list[object]:
-    """Everything but the status bar and the card of the call, in which times run."""
-    rows = [(row, text) for row, text in zip(terminal.screen.cells(), terminal.screen.display, strict=True)]
-    timed = ("✓ bash", "○ Smith", "⠋ Smith")
-    kept = [row for row, text in rows if not any(word in text for word in timed)]
-    return [kept, (terminal.screen.cursor.x, terminal.screen.cursor.y)]
+TIMED = ("✓ bash", "○ Smith", "⠋ Smith", "🔎")
+"""In rows that run with a clock, or have a caret that blinks."""
 
+
+def differences(ours: Terminal, stock: Terminal) -> list[tuple[object, ...]]:
+    """Return (row, column, ours, theirs) of each cell that differs."""
+    found: list[tuple[object, ...]] = []
+    for y, rows in enumerate(zip(ours.screen.cells(), stock.screen.cells(), strict=True)):
+        if not any(word in "".join(cell.data for cell in row) for row in rows for word in TIMED):
+            found += [(y, x, *pair) for x, pair in enumerate(zip(*rows, strict=True)) if pair[0] != pair[1]]
+    return found
+
+
+UNORDERED = "Search for commands"
+"""On the screen with the whole list of commands, whose parts come in any order."""
 
 STEPS: list[tuple[str | Callable[[Terminal], None], str, str]] = [
     ("", "Type a task", ""),
     ("\x1bOP", "Send the prompt", ""),
     ("\x1b[6~", "Ctrl+F", ""),
     ("\x1bOP", "Type a task", "Send the prompt"),
-    ("\x10", "Search for commands", ""),
-    ("help", "list the commands", "/new"),
-    ("\x1b", "Type a task", "list the commands"),
+    ("\x10", UNORDERED, ""),
+    ("undelete", "take the last deletion back", "/new"),
+    ("\x1b", "Type a task", "take the last"),
     ("\x03", "again to quit", ""),
     ("e\u0301 漢字 🙂 x", "漢字", ""),
     ("\x1b[D\x1b[D", "漢字", ""),
@@ -61,8 +70,8 @@ STEPS: list[tuple[str | Callable[[Terminal], None], str, str]] = [
     ("\r", "Paragraph 39", ""),
     ("\x1b[5~", "more below", ""),
     ("\x1b[5~", "Paragraph 9", "Paragraph 30"),
-    ("\x06Paragraph 7", "1/1", ""),
-    ("\x1b", "Paragraph 7", "1/1"),
+    ("\x06", "Find:", ""),
+    ("\x1b", "Paragraph", "Find:"),
     ("\x1b[6~", "Paragraph", ""),
     ("run it\r", "done with it", ""),
     ("\x0f", "60", ""),
@@ -88,8 +97,12 @@ def test_all_screens_look_as_textual_itself_draws_them(place: Place) -> None:
                     action(terminal)
             for terminal in (ours, stock):
                 terminal.wait_for(lambda text: wanted in text and (not unwanted or unwanted not in text))  # noqa: B023
+            if wanted == UNORDERED:
+                continue
             # Not at once: what is on its way needs a moment, in the one app or the other.
-            ours.wait_for(lambda _: seen(ours) == seen(stock))
+            with contextlib.suppress(AssertionError):
+                ours.wait_for(lambda _: not differences(ours, stock))
+            assert differences(ours, stock) == [], action
         assert len(ours.raw) < len(stock.raw) / 2
 
 
