@@ -165,11 +165,17 @@ class SmithApp(OutputApp, inherit_bindings=False):
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end_by_signal, number)
         # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
-        signal.signal(signal.SIGHUP, _hang_up)
+        signal.signal(signal.SIGHUP, self._hang_up)
 
     def _end_by_signal(self, number: int) -> None:
         self._signalled = True
         self.exit(return_code=128 + number)
+
+    def _hang_up(self, number: int, frame: object) -> None:
+        for last_step in self.at_hang_up:
+            last_step()
+        _kill_running()
+        os._exit(128 + number)
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave in good order instead of printing a traceback over the screen."""
@@ -391,8 +397,3 @@ def _kill_running() -> None:
     from smith_core.process import kill_all_running
 
     kill_all_running()
-
-
-def _hang_up(number: int, frame: object) -> None:
-    _kill_running()
-    os._exit(128 + number)

@@ -37,6 +37,21 @@ _REPORT = re.compile(r"\x1b(?:[P_^X][^\x1b]*\x1b\\|\][^\x1b\x07]*(?:\x07|\x1b\\)
 _REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*)\Z")
 
 
+_LISTENERS: list[Callable[[str], object]] = []
+
+
+def listen(listener: Callable[[str], object]) -> Callable[[], None]:
+    """Have a function called with each report that is taken out, in the thread that reads; return what ends that."""
+    _LISTENERS.append(listener)
+    return lambda: _LISTENERS.remove(listener)
+
+
+def _told(found: re.Match[str]) -> str:
+    for listener in tuple(_LISTENERS):
+        listener(found[0])
+    return ""
+
+
 class PasteParser(XTermParser):
     """Yields one Paste for each bracketed paste and each burst of lines, nothing for reports; the rest as before."""
 
@@ -105,7 +120,7 @@ class PasteParser(XTermParser):
         return super().feed(data)
 
     def _without_reports(self, data: str) -> str:
-        data = _REPORT.sub("", self._report + data)
+        data = _REPORT.sub(_told, self._report + data)
         begun = _REPORT_BEGUN.search(data)
         end = begun.start() if begun else len(data)
         self._report, self._report_at = data[end:], time.monotonic()

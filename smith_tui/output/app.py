@@ -28,6 +28,7 @@ class OutputApp(App[None]):
 
     output: "diff", or "stock" to let Textual write. canvas: what is on the screen; None where Textual writes.
     behind_frames: asked, whenever a frame is written, for what goes right behind it, such as pictures.
+    at_hang_up: called before the program ends because its terminal is gone, and nothing can be written any more.
     """
 
     def __init__(self, output: str = "diff", early_terminal: "EarlyTerminal | None" = None) -> None:
@@ -35,6 +36,7 @@ class OutputApp(App[None]):
         self.early_terminal = early_terminal
         self.canvas: Canvas | None = None
         self.behind_frames: list[Callable[[], str]] = []
+        self.at_hang_up: list[Callable[[], object]] = []
         self._writer: FrameWriter | None = None
         self._sized_writer: FrameWriter | None = None
         self._is_waiting = False
@@ -55,8 +57,17 @@ class OutputApp(App[None]):
             self._write_frame()
 
     def on_mount(self) -> None:
-        """Let keys in as soon as the first frame is there."""
+        """Let keys in as soon as the first frame is there, and look behind it for what a killed start has left."""
         self.call_after_refresh(self._release_input)
+        self.call_after_refresh(self._remove_leftovers)
+
+    def _remove_leftovers(self) -> None:
+        """Remove the picture and the shared memory of a start that was killed while it rained."""
+        from smith_tui.graphics.leftovers import picture_remover, remove_stale
+
+        remove_stale()
+        if isinstance(self._driver, TerminalDriver) and (remover := picture_remover(os.environ)):
+            self._driver.write(remover)
 
     def _release_input(self) -> None:
         if isinstance(self._driver, TerminalDriver):

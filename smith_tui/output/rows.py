@@ -30,6 +30,7 @@ _CERTAIN = (
     (0x4E00, 0x9FFF, 2),
     (0xAC00, 0xD7A3, 2),
     (0xFF01, 0xFF5E, 2),
+    (0xFF61, 0xFF9F, 1),  # half-width katakana
 )
 
 

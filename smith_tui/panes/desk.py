@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from smith_core.runtime import Runtime
+    from smith_tui.graphics.desk import RainDesk
+    from smith_tui.output.app import OutputApp
     from smith_tui.panes.area import ChildPanes
     from smith_tui.panes.pane import ChildPane
 
 
 class ChildDesk:
-    """Owns the panes, which are made with the first child.
+    """Owns the panes, which are made with the first child, and the rain behind the transcript while one waits.
 
     runtime, theme: asked when they are needed. leave: gives the keys back to the prompt. changed: called when panes
     came or went, or when the keys went from one to another.
@@ -55,9 +57,14 @@ class ChildDesk:
         self.leave = leave
         self.clock: Callable[[], float] = time.monotonic
         self.area: ChildPanes | None = None
+        self.rain: RainDesk | None = None
 
     def show(self, event: AnyEvent) -> None:
         """Keep the panes in line with what happens; they stay behind a turn, as strips, until the next one begins."""
+        if isinstance(event, ChildStarted):
+            self._open_rain()
+        if self.rain is not None:
+            self.rain.show(event)
         if isinstance(event, ConversationLoaded | TurnEnded):
             self._changed()  # the transcript may have children to open now
         if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
@@ -89,6 +96,8 @@ class ChildDesk:
         """Show the panes in other colours."""
         if self.area is not None:
             self.area.set_theme(theme)
+        if self.rain is not None:
+            self.rain.wear_theme()
 
     # What keys and clicks ask for
 
@@ -131,6 +140,18 @@ class ChildDesk:
         """Let one pane have the screen if that is wanted, and the footer its keys."""
         self._screen.set_class(self.area is not None and self.area.is_zoomed, "zoomed")
         self._changed()
+
+    def _open_rain(self) -> None:
+        if self.rain is None:
+            from smith_tui.graphics.desk import RainDesk
+            from smith_tui.graphics.scene import Stage
+
+            self.rain = RainDesk(
+                cast("OutputApp", self._screen.app),
+                Stage(self._transcript),
+                settings=lambda: self._runtime().services.config.effective.ui,
+                theme=self._theme,
+            )
 
     def _open_area(self) -> "ChildPanes":
         if self.area is None:

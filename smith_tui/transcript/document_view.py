@@ -1,6 +1,6 @@
 """The scrolling page: one line-API widget that shows the part of a document at a place, and keeps that place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -69,6 +69,8 @@ class DocumentView(ScrollView, can_focus=True):
     def __init__(self, *, theme: Theme = DARK, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.document = Document(theme)
+        self.backdrop: Callable[[Strip, int], Strip] | None = None
+        """Given each row that is painted and its number from 0, may put something into its blanks."""
         self._place = TOP
         self._is_following = True
         self._shown: list[Row] = []
@@ -242,18 +244,19 @@ class DocumentView(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Return one row with the offsets that tell Textual which text is under the pointer."""
         strip = self._strip(y, self.document.width, self.get_line_filters(), self.text_selection)
-        row = self._row(y)
+        row = self.row_at(y)
         return strip if row is None else strip.apply_offsets(0, selection.key_of(row.place))
 
     def _strip(self, y: int, width: int, filters: Sequence[LineFilter], selected: Selection | None) -> Strip:
-        row, ink = self._row(y), self._ink
+        row, ink = self.row_at(y), self._ink
         painted = None if row is None else self._painter.strip(row, width, ink, filters, selected)
         strip = painted or Strip.blank(width, ink.base)
         if not self._is_following and y == self.page_rows - 1:
             strip = painting.overlay(strip, MORE_BELOW, ink.pill, width)
-        return strip
+        return strip if self.backdrop is None else self.backdrop(strip, y)
 
-    def _row(self, y: int) -> Row | None:
+    def row_at(self, y: int) -> Row | None:
+        """Return a row on the screen, from 0; None where there is none."""
         return self._shown[y] if 0 <= y < len(self._shown) else None
 
     @property
@@ -268,7 +271,7 @@ class DocumentView(ScrollView, can_focus=True):
 
     async def _on_click(self, event: events.Click) -> None:
         event.prevent_default()
-        row = self._row(event.y)
+        row = self.row_at(event.y)
         if event.y == self.page_rows - 1 and not self._is_following:
             if event.x >= self.document.width - len(MORE_BELOW):
                 self.follow()
