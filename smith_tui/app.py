@@ -2,8 +2,6 @@
 
 import asyncio
 import gc
-import os
-import signal
 import sys
 import time
 from functools import cached_property
@@ -57,8 +55,7 @@ class SmithApp(OutputApp, inherit_bindings=False):
         self.start = start
         self.actions, problems = resolve_keys(start.config.keys)
         self._last_cancel = 0.0
-        self._signalled = False
-        self.crash: Exception | None = None
+        self.at_hang_up.append(_kill_running)
         self.unsaved = ""
         self.wants_tour = False
         for theme in THEMES.values():
@@ -122,10 +119,6 @@ class SmithApp(OutputApp, inherit_bindings=False):
             if self.theme != before:
                 self.chat.wear_theme()
 
-    def on_load(self) -> None:
-        """Take the signals before the terminal is touched, so that none can end the app and leave it as it is then."""
-        self.take_signals()
-
     def on_mount(self) -> None:
         """Bind the keys."""
         for binding in app_bindings(self.actions):
@@ -156,33 +149,6 @@ class SmithApp(OutputApp, inherit_bindings=False):
         if "runtime" in self.__dict__:
             await self.runtime.stop_session("quit")
             self.unsaved = self.runtime.unsaved_sentence()
-
-    # Signals and crashes
-
-    def take_signals(self) -> None:
-        """Take the signals that end the app, instead of whoever had them."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._end_by_signal, number)
-        # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
-        signal.signal(signal.SIGHUP, self._hang_up)
-
-    def _end_by_signal(self, number: int) -> None:
-        self._signalled = True
-        self.exit(return_code=128 + number)
-
-    def _hang_up(self, number: int, frame: object) -> None:
-        for last_step in self.at_hang_up:
-            last_step()
-        _kill_running()
-        os._exit(128 + number)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """Leave in good order instead of printing a traceback over the screen."""
-        # A screen that is taken away while it is built finds its parts missing; that is no mistake.
-        if self.crash is None and not self._signalled:
-            self.crash = error
-            self.exit(return_code=1)
 
     # Actions
 

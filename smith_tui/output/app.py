@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.app import App
 
 from smith_core.log import LOGGER
 from smith_tui.output.canvas import Canvas
 from smith_tui.output.driver import TerminalDriver, use_frame_writer
+from smith_tui.output.ending import OrderlyApp
 from smith_tui.output.support import has_color_erase, textual_problem
 from smith_tui.output.writer import FrameWriter
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from smith_tui.early_terminal import EarlyTerminal
 
 
-class OutputApp(App[None]):
+class OutputApp(OrderlyApp):
     """An app that writes what has changed on the screen, as fast as the terminal takes it.
 
     output: "diff", or "stock" to let Textual write. canvas: what is on the screen; None where Textual writes.
     behind_frames: asked, whenever a frame is written, for what goes right behind it, such as pictures.
-    at_hang_up: called before the program ends because its terminal is gone, and nothing can be written any more.
     """
 
     def __init__(self, output: str = "diff", early_terminal: "EarlyTerminal | None" = None) -> None:
@@ -36,7 +35,6 @@ class OutputApp(App[None]):
         self.early_terminal = early_terminal
         self.canvas: Canvas | None = None
         self.behind_frames: list[Callable[[], str]] = []
-        self.at_hang_up: list[Callable[[], object]] = []
         self._writer: FrameWriter | None = None
         self._sized_writer: FrameWriter | None = None
         self._is_waiting = False

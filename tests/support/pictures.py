@@ -1,12 +1,11 @@
 """What a terminal with Kitty graphics makes of the bytes that it is sent: pictures, where they are, and its answers."""
 
+import _posixshmem  # type: ignore[import-not-found]
 import base64
 import os
 import re
 import zlib
 from typing import Any, NamedTuple
-
-import _posixshmem  # type: ignore[import-not-found]
 
 from tests.support.terminal import Terminal
 
@@ -43,7 +42,7 @@ class Frame(NamedTuple):
 class PictureBox:
     """Takes bytes in any pieces. name: answer to XTVERSION, "" for none; direct, memory: which ways it can show.
 
-    frames: all that were shown. log: "frame", "lost", "delete" and the names of questions, in their order. modes: of the
+    frames: all that were shown. log: "frame", "lost", "delete", "name?" and "pictures?", in their order. modes: of the
     shared memory that was read.
     """
 

@@ -1,0 +1,51 @@
+"""A clean end whatever happens: signals, exceptions, and a terminal that is gone."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+
+
+class OrderlyApp(App[None]):
+    """An app that gives the terminal back before it ends.
+
+    crash: the exception that ended it. at_hang_up: called before the program ends because its terminal is gone, when
+    nothing can be written any more.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.crash: Exception | None = None
+        self.at_hang_up: list[Callable[[], object]] = []
+        self._signalled = False
+
+    def on_load(self) -> None:
+        """Take the signals before the terminal is touched, so that none can end the app and leave it as it is then."""
+        self.take_signals()
+
+    def take_signals(self) -> None:
+        """Take the signals that end the app, instead of whoever had them."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._end_by_signal, number)
+        # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
+        signal.signal(signal.SIGHUP, self._hang_up)
+
+    def _end_by_signal(self, number: int) -> None:
+        self._signalled = True
+        self.exit(return_code=128 + number)
+
+    def _hang_up(self, number: int, frame: object) -> None:
+        for last_step in self.at_hang_up:
+            last_step()
+        os._exit(128 + number)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave in good order instead of printing a traceback over the screen."""
+        # A screen that is taken away while it is built finds its parts missing; that is no mistake.
+        if self.crash is None and not self._signalled:
+            self.crash = error
+            self.exit(return_code=1)
