@@ -15,11 +15,13 @@ from smith_core.regular_file import read_regular_file
 
 MAX_FILE_BYTES = 1_000_000
 SHORT_HASH_LENGTH = 7
+COMMIT_LENGTH = 12
 
 _SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
 _ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"refs/(?!.*\.\.)[^\0]+")
 
 
 class Checkout(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +64,29 @@ def read_branch(checkout: Checkout) -> str:
     return head[:SHORT_HASH_LENGTH] if _HASH.fullmatch(head) else ""
 
 
+def read_commit(checkout: Checkout) -> str:
+    """Return the short hash of what is checked out, or "" when the plain files of the repository do not tell it."""
+    head = _first_line(Path(checkout.git_dir, "HEAD"))
+    if head.startswith("ref:"):
+        ref = head.removeprefix("ref:").strip()
+        head = _first_line(Path(checkout.common_dir, ref)) if _REF.fullmatch(ref) else ""
+        head = head or _packed_commit(checkout, ref)
+    return head[:COMMIT_LENGTH] if _HASH.fullmatch(head) else ""
+
+
 def read_origin(checkout: Checkout) -> str:
     """Return the first address of the remote `origin`, or ""; included files and `insteadOf` are not looked at."""
     text = _read_text(Path(checkout.common_dir, "config"))
     addresses = (value for name, value in _config_entries(text) if name == "remote.origin.url")
     return next((address for address in addresses if address.strip()), "")
+
+
+def _packed_commit(checkout: Checkout, ref: str) -> str:
+    for line in _read_text(Path(checkout.common_dir, "packed-refs")).splitlines():
+        commit, _, name = line.partition(" ")
+        if name == ref:
+            return commit
+    return ""
 
 
 def _git_dir_of(root: Path) -> Path | None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smith_core.checkout import Checkout, find_checkout, read_branch, read_origin
+from smith_core.checkout import Checkout, find_checkout, read_branch, read_commit, read_origin
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 HASH = "0123456789abcdef0123456789abcdef01234567"
@@ -145,3 +145,41 @@ def test_names_that_are_not_utf8_are_followed(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_bytes(b"gitdir: " + os.fsencode(real / ".git") + b"\n")
     assert read_branch(_checkout(tmp_path / "tree")) == "odd"
+
+
+@pytest.mark.parametrize(
+    ("head", "files", "commit"),
+    [
+        (HASH, {}, HASH[:12]),
+        ("ref: refs/heads/main", {"refs/heads/main": HASH}, HASH[:12]),
+        ("ref: refs/heads/a/b", {"packed-refs": f"# pack-refs with: peeled\n{HASH} refs/heads/a/b\n"}, HASH[:12]),
+        ("ref: refs/heads/main", {"refs/heads/main": HASH, "packed-refs": "f" * 40 + " refs/heads/main"}, HASH[:12]),
+        ("ref: refs/heads/main", {"packed-refs": f"{HASH} refs/heads/main2\n"}, ""),
+        ("ref: refs/heads/main", {}, ""),
+        ("ref: ../secret", {"../secret": HASH}, ""),
+        ("ref: refs/../../secret", {"../secret": HASH}, ""),
+        ("ref: refs/heads/main", {"refs/heads/main": "no hash"}, ""),
+        ("", {}, ""),
+    ],
+)
+def test_commit(tmp_path: Path, head: str, files: dict[str, str], commit: str) -> None:
+    root = bare_bones(tmp_path / "r", head=head)
+    for name, text in files.items():
+        path = root / ".git" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert read_commit(_checkout(root)) == commit
+
+
+@needs_git
+def test_commit_is_what_git_says(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    assert read_commit(_checkout(tmp_path)) == ""
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    assert read_commit(_checkout(tmp_path)) == git("rev-parse", "HEAD")[:12]
+    git("pack-refs", "--all")
+    assert read_commit(_checkout(tmp_path)) == git("rev-parse", "HEAD")[:12]
