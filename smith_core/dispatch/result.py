@@ -38,7 +38,10 @@ def unreported(role: str, child: LiveChild, stop_reason: StopReason, error: Agen
     words = last_words(child.messages)
     tried = sum(message.role == "tool" and message.ok for message in child.messages)
     status: ReportStatus = "partial" if tried or words else "blocked"
-    summary = f"The {role} ended without a report: {_why(stop_reason, error)}."
+    if stop_reason == "cancelled" and not child.messages:
+        summary = f"The {role} was cancelled before it began."
+    else:
+        summary = f"The {role} ended without a report: {_why(stop_reason, error)}."
     if words:
         summary += f" Its last words: {words}"
     limitations = [f"nothing here was reported by the {role} itself; check what it did before you build on it"]

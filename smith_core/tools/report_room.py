@@ -46,7 +46,7 @@ def _cut(text: str, share: int) -> str:
     if whole <= share:
         return text
     note = f" [… cut; the whole has {len(text)} characters]"
-    kept = len(text) * share // whole
+    kept = len(text) * max(0, share - len(note)) // whole
     while kept > 0 and _json_chars(text[:kept]) + len(note) > share:
         kept = int(kept * _STEP)
     return text[:kept] + note

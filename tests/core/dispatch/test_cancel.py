@@ -51,6 +51,7 @@ async def test_b15_children_that_wait_for_room_never_begin_after_a_cancel(tmp_pa
     assert len(client.requests) == 2
     answers = results_of(runtime.services.conversation.messages)
     assert [result_in(answer).status for answer in answers] == ["partial", "blocked", "blocked"]
+    assert result_in(answers[1]).summary == "The worker was cancelled before it began."
 
 
 async def test_one_child_is_cancelled_alone(tmp_path: Path) -> None:
