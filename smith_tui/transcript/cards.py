@@ -161,7 +161,8 @@ class ToolCard(Block):
 
     def _body(self, width: int, ink: Ink) -> list[Line]:
         if self._result is None:
-            output = _end_of(self.output.strip("\n"), RUNNING_ROWS * width * 2)
+            last_lines = self.output.strip("\n").rsplit("\n", RUNNING_ROWS)[-RUNNING_ROWS:]
+            output = _end_of("\n".join(last_lines), RUNNING_ROWS * width * 2)
             return plain_rows(output, width, ink.muted, MAX_UNFOLDED_ROWS)[-RUNNING_ROWS:] if output else []
         if self.is_expanded:
             return self._arguments(width, ink) + self._output(width, ink, MAX_WHOLE_ROWS)

@@ -84,6 +84,8 @@ class _Block:
     def split(self) -> tuple[list[bytes], list[Sgr]]:
         """Return the lines and the colours in force at the start of each."""
         lines = bytes(self.data).split(b"\n")[:-1]
+        if b"\x1b" not in self.data:
+            return lines, [self.sgr] * len(lines)
         states, state = [], self.sgr
         for line in lines:
             states.append(state)

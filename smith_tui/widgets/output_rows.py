@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from rich.color import Color
 from rich.segment import Segment
@@ -17,14 +18,17 @@ MAX_COPIED_LINES = 10_000
 """Lines that a selection takes at most, so that copying does not hold the screen up."""
 
 
-class Marks:
-    """What is marked in the rows: matches of a search, and a selection in (character of a line, number of the line)."""
+class Marks(NamedTuple):
+    """How rows look and what is marked in them: matches of a search, and a selection.
 
-    def __init__(self, *, found: Style, selected: Style, needle: str = "", selection: Selection | None = None) -> None:
-        self.found = found
-        self.selected = selected
-        self.needle = needle
-        self.selection = selection
+    selection: in (character of a line, number of the line).
+    """
+
+    base: Style
+    found: Style
+    selected: Style
+    needle: str = ""
+    selection: Selection | None = None
 
 
 def row_strip(row: Iterable[Span], base: Style) -> Strip:
@@ -32,19 +36,25 @@ def row_strip(row: Iterable[Span], base: Style) -> Strip:
     return Strip([Segment(text, base + style_of(sgr)) for text, sgr in row])
 
 
-def marked_strip(row: ViewRow, lines: Lines, base: Style, marks: Marks) -> Strip:
-    """Return a row in view as a strip that knows which characters of its line it shows."""
-    strip = row_strip(row.spans, base)
-    text = "".join(text for text, _ in row.spans)
-    line = lines.line(row.number)
-    before = len("".join(line.cells[: row.start]))
-    for start, end in occurrences(line.text, marks.needle):
-        strip = _mark_part(strip, text, start - before, end - before, marks.found)
+def marked_strip(row: ViewRow, lines: Lines, marks: Marks) -> Strip:
+    """Return a row in view as a strip, with its matches and what is selected of it marked."""
+    strip = row_strip(row.spans, marks.base)
     span = marks.selection.get_span(row.number) if marks.selection is not None else None
+    if span is None and not marks.needle:
+        return strip
+    text = "".join(text for text, _ in row.spans)
+    whole, before = lines.line(row.number).text, text_before(row, lines)
+    for start, end in occurrences(whole, marks.needle):
+        strip = _mark_part(strip, text, start - before, end - before, marks.found)
     if span is not None:
-        end = len(line.text) if span[1] < 0 else span[1]
+        end = len(whole) if span[1] < 0 else span[1]
         strip = _mark_part(strip, text, span[0] - before, end - before, marks.selected)
-    return strip.apply_offsets(before, row.number)
+    return strip
+
+
+def text_before(row: ViewRow, lines: Lines) -> int:
+    """Return how many characters of its line stand before a row."""
+    return len("".join(lines.line(row.number).cells[: row.start]))
 
 
 def _mark_part(strip: Strip, text: str, start: int, end: int, style: Style) -> Strip:

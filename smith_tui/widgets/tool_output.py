@@ -17,7 +17,7 @@ from smith_tui.transcript.cells import cell_width, cut_to
 from smith_tui.transcript.painting import overlay
 from smith_tui.widgets.call_tabs import Tab, tab_row
 from smith_tui.widgets.frames import Frames
-from smith_tui.widgets.output_rows import Marks, marked_strip, selected_text
+from smith_tui.widgets.output_rows import Marks, marked_strip, selected_text, text_before
 from smith_tui.widgets.tail_view import ViewRow
 from smith_tui.widgets.tool_calls import CallState, HeaderStyle, ToolCall, ToolCalls, header
 
@@ -90,6 +90,7 @@ class ToolOutputPane(Widget, can_focus=True):
         self._frames = Frames(self, self._paint, self._tick, clock)
         self._rows: list[ViewRow] | None = None
         self._needle = ""
+        self._marks: Marks | None = None
         self._posted_call: str | None = None
 
     @property
@@ -228,9 +229,18 @@ class ToolOutputPane(Widget, can_focus=True):
         """Mark what is selected now."""
         self._frames.paint()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return a part of the rows; the styles are looked up once for all of them."""
+        self._marks = self._current_marks()
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._marks = None
+
     def render_line(self, y: int) -> Strip:
         """Return the tabs, the header or a row of output, at exactly the width of the widget."""
-        width, base = self.size.width, self.rich_style
+        marks = self._marks or self._current_marks()
+        width, base = self.size.width, marks.base
         call = self._calls.shown
         if call is None:
             blank = cut_to(_NOTHING, width).ljust(width)
@@ -240,7 +250,7 @@ class ToolOutputPane(Widget, can_focus=True):
         if y == self._top - 1:
             percent = None if call.view.following else call.view.percent(*self._room)
             return self._pieces(header(call, self._calls.place, percent, self._clock(), width), width)
-        strip = self._output_row(call, y - self._top).adjust_cell_length(width, base)
+        strip = self._output_row(call, y - self._top, marks).adjust_cell_length(width, base)
         if y == self.size.height - 1:
             label = call.note or ("" if call.view.following else MORE_BELOW)
             strip = overlay(strip, cut_to(label, width), self._style("pill"), width)
@@ -272,18 +282,24 @@ class ToolOutputPane(Widget, can_focus=True):
         segments = [Segment(text, self._style(style)) for text, style in pieces]
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
-    def _output_row(self, call: ToolCall, y: int) -> Strip:
+    def _output_row(self, call: ToolCall, y: int, marks: Marks) -> Strip:
         if self._rows is None:
             self._rows = call.view.rows(*self._room)
         if y >= len(self._rows):
             return Strip([])
-        marks = Marks(
+        row, lines = self._rows[y], call.view.lines
+        strip = marked_strip(row, lines, marks)
+        # Only who asks for a single row wants to know which text is under the pointer.
+        return strip if self._marks is not None else strip.apply_offsets(text_before(row, lines), row.number)
+
+    def _current_marks(self) -> Marks:
+        return Marks(
+            base=self.rich_style,
             found=self._style("found"),
             selected=self._style("selected"),
             needle=self._needle,
             selection=self.text_selection,
         )
-        return marked_strip(self._rows[y], call.view.lines, self.rich_style, marks)
 
     def _press(self, key: str) -> bool:
         call = self._calls.shown
