@@ -80,6 +80,33 @@ class ToolStarted(Event, frozen=True, kw_only=True, tag="tool_started"):
     arguments: str
 
 
+PermissionAnswer = Literal["once", "tool", "same", "deny"]
+"""What a person says to a call: yes, yes to this tool in this session, yes to this same call in this session, no."""
+
+
+class PermissionRequested(Event, frozen=True, kw_only=True, tag="permission_requested"):
+    """A call waits until `Runtime.answer_permission` says whether it may run.
+
+    arguments: the JSON text that the model sent. covers: words for what the answer "same" is about. job_id: of the
+    dispatched child that makes the call, "" for the turn itself.
+    """
+
+    call_id: str
+    name: str
+    arguments: str
+    covers: str
+    role: str
+    job_id: str = ""
+
+
+class PermissionAnswered(Event, frozen=True, kw_only=True, tag="permission_answered"):
+    """A question is over; `answer` is None when it was withdrawn because the call was cancelled."""
+
+    call_id: str
+    answer: PermissionAnswer | None = None
+    job_id: str = ""
+
+
 class ToolOutput(Event, frozen=True, kw_only=True, tag="tool_output"):
     """Raw live output of a running tool, escape sequences included."""
 
@@ -245,6 +272,8 @@ AnyEvent = (
     | MessageAdded
     | RetryWaiting
     | ToolStarted
+    | PermissionRequested
+    | PermissionAnswered
     | ToolOutput
     | ToolEnded
     | UsageReported

@@ -14,7 +14,7 @@ from smith_core.commands.shelf import Shelf
 from smith_core.composition import compose_services, open_search, open_store, service_options
 from smith_core.config.report import render_problems
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
-from smith_core.events import AnyEvent, Emit, Notice
+from smith_core.events import AnyEvent, Emit, Notice, PermissionAnswer
 from smith_core.log import LOGGER
 from smith_core.messages import Message
 from smith_core.model import ModelChoice
@@ -96,6 +96,10 @@ class Runtime:
     def cancel_child(self, job_id: str) -> bool:
         """Cancel one dispatched child alone, its parent goes on; say whether it was running."""
         return self.services.dispatch.cancel(job_id)
+
+    def answer_permission(self, call_id: str, answer: PermissionAnswer, job_id: str = "") -> bool:
+        """Answer a PermissionRequested of the turn, or of a child by its job id; say whether it was still open."""
+        return self.session.permissions.answer(call_id, answer, job_id)
 
     async def child_messages(self, job_id: str) -> tuple[Message, ...]:
         """Return the transcript of a child of this conversation, () when there is none; it may be running still.

@@ -71,6 +71,8 @@ async def change_config(context: CommandContext, arguments: str) -> None:
     if verb in ("set", "unset"):
         hide_from_proc(key_variables(config.effective))
         context.session.active_role_from_config(path)
+        if path == "tools.permission":
+            context.session.permissions.forget()
         context.emit(context.session.changed())
 
 

@@ -46,6 +46,7 @@ class ChildTurns:
             token=turn.job.cancel_token,
             emit=turn.emit,
             source_role=role.name,
+            job_id=turn.job.job_id,
         )
         return await run_turn(make_setup(context, self._place, parts))
 

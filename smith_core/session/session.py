@@ -40,6 +40,7 @@ from smith_core.store.interface import TITLE_LENGTH
 from smith_core.store.saving import Saver
 from smith_core.text import clean_text, shorten
 from smith_core.tools.attach import attach
+from smith_core.tools.permission import Permissions
 from smith_core.turn import TurnOutput, run_turn
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Session:
         self.offered = ""
         self.deleted: list[str] = []
         self.has_screen = False
+        self.permissions = Permissions(lambda: services.config.effective.tools.permission)
         self._steering = Steering()
         self._turn_over = asyncio.Event()
         self._turn_over.set()
@@ -250,7 +252,13 @@ class Session:
         finally:
             await saving
         self.introduce(model.model, emit)
-        place = TurnPlace(cwd=self.cwd, project=self.scope.project, spill_dir=self.spill_dir, search=self.search)
+        place = TurnPlace(
+            cwd=self.cwd,
+            project=self.scope.project,
+            spill_dir=self.spill_dir,
+            permissions=self.permissions,
+            search=self.search,
+        )
         self._children = children_of(turn, place, model, self, emit)
         parts = TurnParts(
             turn_id=turn.turn_id,

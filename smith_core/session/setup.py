@@ -17,6 +17,7 @@ from smith_core.secrets import child_environment
 from smith_core.session.values import ExecutionContext
 from smith_core.store.repair import repair
 from smith_core.tools.base import ToolContext
+from smith_core.tools.permission import Asker, Permissions
 from smith_core.turn import TurnSetup
 
 if TYPE_CHECKING:
@@ -29,11 +30,15 @@ class TurnPlace(msgspec.Struct, frozen=True, kw_only=True):
     cwd: Path
     project: Project
     spill_dir: Path
+    permissions: Permissions
     search: "SearchService | None" = None
 
 
 class TurnParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is different from turn to turn; dispatch as in `ToolContext`, the last three as in `TurnSetup`."""
+    """What is different from turn to turn; dispatch as in `ToolContext`, what follows it as in `TurnSetup`.
+
+    job_id: of the dispatched child whose turn it is.
+    """
 
     turn_id: str
     text: str
@@ -45,6 +50,7 @@ class TurnParts(msgspec.Struct, frozen=True, kw_only=True):
     source_role: str | None = None
     take_steering: Callable[[], tuple[str, ...]] = tuple
     attached: str = ""
+    job_id: str = ""
 
 
 def make_setup(context: ExecutionContext, place: TurnPlace, parts: TurnParts) -> TurnSetup:
@@ -88,4 +94,7 @@ def _tool_context(call_id: str, context: ExecutionContext, place: TurnPlace, par
         conversation_id=context.conversation_id,
         search=place.search,
         dispatch=parts.dispatch,
+        permit=place.permissions.permit_for(
+            Asker(role=context.active_role, token=parts.token, emit=parts.emit, job_id=parts.job_id)
+        ),
     )

@@ -8,7 +8,7 @@ import msgspec
 
 from smith_core.cancel import CancelToken
 from smith_core.errors import AgentError, ErrorKind
-from smith_core.messages import MutationState, ToolMetadata
+from smith_core.messages import MutationState, ToolCall, ToolMetadata
 from smith_core.project import Project
 from smith_core.report import DispatchResult
 
@@ -26,7 +26,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     without our keys. spill_dir: folder (0700) for full outputs; it exists. bash_timeout_s: default limit.
     conversation_id: owner of the scratchpad. search: finds what was ever said, None where nothing is indexed.
     dispatch: runs a child for the call, given its arguments and call id; None in a child. Raises AgentFailure for a
-    job that cannot be given.
+    job that cannot be given. permit: decides whether a call of a tool that changes things may run, given the call and
+    its decoded arguments: returns why not, or None; everything may run without it.
     """
 
     call_id: str
@@ -43,6 +44,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     conversation_id: str = ""
     search: "SearchService | None" = None
     dispatch: Callable[[Any, str], Awaitable[DispatchResult]] | None = None
+    permit: Callable[[ToolCall, Any], Awaitable[AgentError | None]] | None = None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""

@@ -1,4 +1,4 @@
-"""Runs one tool call in six steps: decode, resolve, check, run, check, normalise."""
+"""Runs one tool call in its steps: resolve, decode, check, ask, run, check, normalise."""
 
 import asyncio
 import contextlib
@@ -31,6 +31,10 @@ async def execute(
     if isinstance(arguments, AgentError):
         return refused(call.id, arguments)
     context = make_context(call.id)
+    if resolved.mutates and context.permit is not None and not context.is_cancelled():
+        refusal = await context.permit(call, arguments)
+        if refusal is not None:
+            return refused(call.id, refusal)
     if context.is_cancelled():
         return not_run(call.id, "the turn was cancelled")
     started = time.monotonic()
