@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Completing:
     """Shows what can stand at the caret while somebody types; nothing happens in between.
 
-    engine: waits until it is open; asked when something is wanted. changed: called when the list opens or closes.
+    engine: waits until it is open. open_engine: the engine, None while it is not open. changed: called when the list
+    opens or closes.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class Completing:
         choices: ChoiceList,
         actions: Iterable[KeyAction],
         engine: "Callable[[], Awaitable[Runtime]]",
+        open_engine: "Callable[[], Runtime | None]",
         changed: Callable[[], None],
     ) -> None:
         self._prompt = prompt
         self._list = choices
         self._keys = keys_of(actions, "completion")
         self._engine = engine
+        self._open_engine = open_engine
         self._changed = changed
         self._wanted: Wanted | None = None
         self._shown: Wanted | None = None
@@ -44,6 +47,7 @@ class Completing:
         self._is_typing = False
         self._text = ""
         prompt.intercept = self.take_key
+        prompt.edited = self.text_changed
 
     @property
     def is_open(self) -> bool:
@@ -91,6 +95,12 @@ class Completing:
         elif wanted != self._wanted or not self.is_open:
             self._stop_search()
             self._wanted = wanted
+            runtime = self._open_engine()
+            known = None if runtime is None else runtime.completion.candidates_at_once(wanted)
+            if known is not None:
+                # Nothing is awaited, so that the list is in the same frame as the key.
+                self._show(known)
+                return
             self._search = asyncio.create_task(self._look_up(wanted))
 
     def close(self) -> None:

@@ -15,19 +15,17 @@ from smith_core.session.session import Session
 from smith_core.tools.base import ToolContext
 from smith_core.tools.code.children import Children
 from smith_core.tools.code.place import Place
-from smith_core.tools.code.ripgrep import list_files
+from smith_core.tools.code.ripgrep import decoded_paths, list_raw_files
 from smith_core.tools.file_access import PathRefusedError, resolve_path
 
-MOST_FOUND = 100
+MOST_FOUND = 50
 MOST_FILES = 500_000
 MOST_ENTRIES = 5_000
 """Names of one folder that are looked at."""
 REFRESH_S = 10.0
 """Age from which on the list is made anew behind the next look at it."""
-_SLOW_LIST_SHARE = 20
+_SLOW_LIST_SHARE = 40
 """A list that took long to make is kept for so many times as long."""
-_SEARCHED_HERE = 2_000
-"""Up to so many paths a search takes less than handing it to a thread."""
 
 
 class ProjectFiles:
@@ -36,29 +34,37 @@ class ProjectFiles:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._index: PathIndex | None = None
-        self._paths: frozenset[str] = frozenset()
+        self._raw_paths: frozenset[bytes] | None = None
         self._listing: asyncio.Task[None] | None = None
         self._children: Children | None = None
         self._fresh_until = 0.0
+
+    def search_at_once(self, query: str) -> Sequence[str]:
+        """Return what a list that is there already has in one piece; () says nothing about what there is."""
+        self._refresh()
+        if self._index is None or _leads_elsewhere(query):
+            return ()
+        return self._index.search(query.removeprefix("./"), MOST_FOUND, in_one_piece=True)
 
     async def search(self, query: str) -> Sequence[str]:
         """Return the paths that fit, the best first, relative to the working folder; folders end with a slash.
 
         A query that begins like a path to elsewhere gives what is in that folder.
         """
-        if query.startswith(("/", "~", "../")) or query == "..":
+        if _leads_elsewhere(query):
             return await asyncio.to_thread(entries_of, query, self._session.cwd)
-        if time.monotonic() >= self._fresh_until and self._listing is None:
-            self._listing = asyncio.create_task(self._list())
+        self._refresh()
         if self._index is None and self._listing is not None:
             await asyncio.shield(self._listing)
-        index = self._index
-        if index is None:
-            return ()
-        query = query.removeprefix("./")
-        if len(index) <= _SEARCHED_HERE:
-            return index.search(query, MOST_FOUND)
-        return await asyncio.to_thread(index.search, query, MOST_FOUND)
+        found, index = self.search_at_once(query), self._index
+        if found or index is None:
+            return found
+        return await asyncio.to_thread(index.search, query.removeprefix("./"), MOST_FOUND)
+
+    def _refresh(self) -> None:
+        """Make the list, or make it anew when it has become old; what is there is used until then."""
+        if time.monotonic() >= self._fresh_until and self._listing is None:
+            self._listing = asyncio.create_task(self._list())
 
     async def aclose(self) -> None:
         """End what runs."""
@@ -83,12 +89,13 @@ class ProjectFiles:
             self._children = self._listing = None
 
     def _make_index(self, context: ToolContext, children: Children) -> None:
-        found = list_files(Place(context.cwd), context, children)[:MOST_FILES]
-        paths = frozenset(found)
-        if self._index is None or paths != self._paths:
-            index = PathIndex(found)
+        # A refresh takes its time, so that whoever types meanwhile does not notice it.
+        listed = list_raw_files(Place(context.cwd), context, children, threads=0 if self._index is None else 1)
+        raw_paths = frozenset(listed[:MOST_FILES])
+        if raw_paths != self._raw_paths:
+            index = PathIndex(decoded_paths(raw_paths))
             index.prepare()
-            self._index, self._paths = index, paths
+            self._index, self._raw_paths = index, raw_paths
 
     async def _context(self) -> ToolContext:
         session = self._session
@@ -104,6 +111,10 @@ class ProjectFiles:
             child_env=child_environment(session.services.config.effective),
             spill_dir=session.spill_dir,
         )
+
+
+def _leads_elsewhere(query: str) -> bool:
+    return query.startswith(("/", "~", "../")) or query == ".."
 
 
 def entries_of(query: str, cwd: Path) -> list[str]:

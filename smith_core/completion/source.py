@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smith_core.command_table import Command
@@ -56,15 +56,23 @@ class CompletionSource:
             "export": self._exports,
         }
 
+    def candidates_at_once(self, wanted: Wanted) -> Candidates | None:
+        """Return what fits where that is known without waiting, None where `candidates` has to be asked."""
+        if wanted.kind == "command":
+            return fitting(wanted.query, map(_of_command, self._services.command.list()))
+        if wanted.kind == "mention":
+            return _of_paths(self._project_files.search_at_once(wanted.query)) or None
+        return None if wanted.command in self._arguments else ()
+
     async def candidates(self, wanted: Wanted) -> Candidates:
         """Return what fits, the best first; () when nothing does or when what is needed cannot be read."""
+        known = self.candidates_at_once(wanted)
+        if known is not None:
+            return known
         try:
             if wanted.kind == "mention":
-                return await self._mentions(wanted.query)
-            if wanted.kind == "command":
-                return fitting(wanted.query, map(_of_command, self._services.command.list()))
-            look_up = self._arguments.get(wanted.command)
-            return fitting(wanted.query, await look_up(wanted)) if look_up else ()
+                return _of_paths(await self._project_files.search(wanted.query))
+            return fitting(wanted.query, await self._arguments[wanted.command](wanted))
         except AgentFailure:
             return ()
 
@@ -73,17 +81,13 @@ class CompletionSource:
         if self._files is not None:
             await self._files.aclose()
 
-    async def _mentions(self, query: str) -> Candidates:
+    @property
+    def _project_files(self) -> "ProjectFiles":
         if self._files is None:
             from smith_core.completion.files import ProjectFiles
 
             self._files = ProjectFiles(self._session)
-        found = ((path, as_mention(path)) for path in await self._files.search(query))
-        return tuple(
-            Candidate(text=text.rstrip("\"'") if path.endswith("/") else text, label=path, is_open=path.endswith("/"))
-            for path, text in found
-            if text is not None
-        )
+        return self._files
 
     async def _config(self, wanted: Wanted) -> Candidates:
         loaded = self._services.config.loaded
@@ -197,6 +201,16 @@ class CompletionSource:
             value = await read()
             self._kept[name] = (time.monotonic(), value)
         return value
+
+
+def _of_paths(paths: Sequence[str]) -> Candidates:
+    """Return the paths that a prompt can mention; behind a folder the path goes on."""
+    mentioned = ((path, as_mention(path)) for path in paths)
+    return tuple(
+        Candidate(text.rstrip("\"'") if path.endswith("/") else text, path, is_open=path.endswith("/"))
+        for path, text in mentioned
+        if text is not None
+    )
 
 
 def _of_command(command: Command) -> Candidate:

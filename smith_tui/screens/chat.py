@@ -117,7 +117,14 @@ class ChatScreen(Screen[None]):
             changed=self._show_keys,
         )
         choices = self.query_one(ChoiceList)
-        self.completing = Completing(self.prompt, choices, self._actions, self._engine, self._show_keys)
+        self.completing = Completing(
+            self.prompt,
+            choices,
+            self._actions,
+            engine=self._engine,
+            open_engine=lambda: self.runtime if self._is_open.is_set() else None,
+            changed=self._show_keys,
+        )
         start = self._start_with
         self.transcript.set_role(start.config.active_role)
         self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
@@ -339,10 +346,6 @@ class ChatScreen(Screen[None]):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_paste(event)
-
-    @on(Prompt.Changed)
-    def _prompt_changed(self) -> None:
-        self.completing.text_changed()
 
     @on(ChoiceList.Chosen)
     def _choice_chosen(self, message: ChoiceList.Chosen) -> None:

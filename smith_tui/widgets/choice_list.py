@@ -85,7 +85,9 @@ class ChoiceList(Widget):
         self._detail_cells = max((cell_width(choice.detail) for choice in self._choices), default=0)
         above, below = at.y, screen.height - at.y - 1
         rows = min(len(self._choices), self._max_rows, max(above, below))
-        width = min(self._widest() + len(_MARK), MAX_CELLS, screen.width)
+        # While it is open it does not become narrower, which would only make it flicker.
+        least = self._box[0] if self.display else 0
+        width = min(max(self._widest() + len(_MARK), least), MAX_CELLS, screen.width)
         if rows <= 0 or width <= 0:
             self.hide()
             return

@@ -103,6 +103,8 @@ class Prompt(Widget, can_focus=True):
         self.set_reactive(Prompt.placeholder, placeholder)
         self.intercept: Callable[[events.Key], bool] | None = None
         """Asked first about every key; True means that it took the key. For lists of completions."""
+        self.edited: Callable[[], None] = lambda: None
+        """Called after every change of text or caret, before the screen shows it; `Changed` comes later."""
         self._editor = PromptEditor(history)
         self._dragging = False
         self._continuation = ""
@@ -318,6 +320,7 @@ class Prompt(Widget, can_focus=True):
         if self.is_mounted:
             self.refresh(layout=self._height_in(self.app.viewport_size) != self.size.height)
             self._scroll()
+            self.edited()
 
     def _scroll(self) -> None:
         first_before = self._editor.first_row

@@ -86,3 +86,11 @@ def test_every_part_of_a_path_finds_it_whatever_it_holds(paths: list[str], data:
 def test_letters_taken_out_of_a_name_in_order_fit_it(name: str, data: st.DataObject) -> None:
     kept = [letter for letter in name if data.draw(st.booleans())]
     assert not kept or quality("".join(kept), name) >= SCATTERED - 99
+
+
+def test_scattered_letters_can_be_left_out() -> None:
+    index = PathIndex(["src/handler.py", "src/header_and_leaf.py", "src/other.py"])
+    assert index.search("handle", 10) == ["src/handler.py", "src/header_and_leaf.py"]
+    assert index.search("handle", 10, in_one_piece=True) == ["src/handler.py"]
+    assert index.search("hndlr", 10, in_one_piece=True) == []
+    assert index.search("src other", 10, in_one_piece=True) == ["src/other.py"]

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from smith_core.errors import failure
@@ -53,7 +53,21 @@ def list_files(place: Place, ctx: ToolContext, children: Children) -> list[str]:
 
     Bytes that are no UTF-8 are kept as os.fsdecode gives them.
     """
-    return _paths(["--files", "--null"], place, ctx, children)
+    return decoded_paths(list_raw_files(place, ctx, children))
+
+
+def list_raw_files(place: Place, ctx: ToolContext, children: Children, threads: int = 0) -> list[bytes]:
+    """Return the same paths as ripgrep writes them; threads: how many it may use, 0 for as many as it likes."""
+    options = ["--files", "--null", f"--threads={threads}"]
+    with children.run(ripgrep_command(options, place, ctx), place.folder) as child:
+        data = b"".join(child.chunks())
+    children.check()
+    return data.removesuffix(b"\0").split(b"\0") if data else []
+
+
+def decoded_paths(paths: Iterable[bytes]) -> list[str]:
+    """Return what ripgrep has written as paths relative to the folder."""
+    return [os.fsdecode(path.removeprefix(b"./")) for path in paths]
 
 
 def files_with(

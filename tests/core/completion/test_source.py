@@ -57,7 +57,7 @@ async def test_files_keep_to_ignore_rules_and_are_quoted(tmp_path: Path) -> None
         path.write_text("x")
     (tmp_path / ".gitignore").write_text("build/\n")
     runtime = open_engine(tmp_path, ScriptedClient("x"))
-    assert list(await offered(runtime, "@main")) == ["@src/main.py", '@"src/ma in.py"']
+    assert list(await offered(runtime, "@main")) == ["@src/main.py"]
     assert '@"src/ma in.py"' in await offered(runtime, '@"ma in')
     everything = await offered(runtime, "@")
     assert {"@[red]x.md", '@"wide 漢字.md"', "@.gitignore"} <= set(everything)
