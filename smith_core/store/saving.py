@@ -52,6 +52,6 @@ class Saver:
             return False
         if self.problem is not None and not self._persistence.unsaved_turns:
             self.problem = None
-            emit(Notice(level="info", text="saved again; nothing of this session is missing on disk"))
+            emit(Notice(level="info", text="saved again; all turns of this session are on disk"))
             emit(SaveStateChanged(problem=""))
         return True

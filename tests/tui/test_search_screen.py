@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from smith_core.errors import AgentError
 from smith_tui.screens.search import FILTERS, MAX_RESULTS, SearchScreen
@@ -172,6 +173,15 @@ async def test_what_is_wrong_is_told_calmly() -> None:
         await pilot.press("z")
         await until(pilot, lambda: "Nothing was found" in "\n".join(rows(screen)))
         assert note(screen) == FILTERS
+
+
+async def test_a_long_sentence_about_what_is_wrong_is_shown_to_its_end() -> None:
+    words = f"Search is off, as its index in /{'long/' * 20}index cannot be used; free some space."
+    archive = Archive()
+    archive.problems = (words,)
+    app, screen = opened(archive, "x")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "free some space" in "".join(lines_of(screen.query_one(Static))))
 
 
 async def test_more_is_found_as_the_index_takes_it_in() -> None:
