@@ -1,5 +1,5 @@
-# make run | test | check | bench | screenshots | lock | clean. Everything they need is put into .venv.
-.PHONY: run test check suite bench crash local-eval screenshots lock clean
+# make run | test | check | bench | screenshots | kitty | lock | clean. Everything they need is put into .venv.
+.PHONY: run test check suite bench crash local-eval screenshots kitty lock clean
 .DEFAULT_GOAL := run
 
 BIN := .venv/bin
@@ -34,6 +34,11 @@ local-eval: .venv/.dev
 
 screenshots: .venv/.dev
 	$(BIN)/python screenshots/take.py
+
+# The rain in a real kitty; as root: apt-get install --no-install-recommends kitty xvfb x11-utils imagemagick \
+# libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core fonts-noto-cjk
+kitty: .venv/.dev
+	$(BIN)/python -m tests.kitty
 
 .venv/.runtime: requirements.lock pyproject.toml
 	@.ci/make-venv requirements.lock

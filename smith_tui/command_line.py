@@ -30,7 +30,7 @@ exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 
 def run_command_line(argv: Sequence[str], early: EarlyTerminal | None = None) -> int:
     """Run what the arguments ask for and return the exit status; early: the terminal, if it was made ready already."""
     _end_quietly_on_interrupt()
-    parser = _parser()
+    parser = build_parser()
     arguments = parser.parse_args(argv)
     if arguments.command is not None and (arguments.new or arguments.resume is not None):
         parser.error(f"--new and --resume are for the app; smith-tui {arguments.command} takes neither")
@@ -41,6 +41,10 @@ def run_command_line(argv: Sequence[str], early: EarlyTerminal | None = None) ->
             "the folder that you are in cannot be found any more; cd to another one, and start again", file=sys.stderr
         )
         return EXIT_ERROR
+    if arguments.command == "completion":
+        from smith_tui.completion_command import run_completion
+
+        return run_completion(parser, arguments.shell)
     if arguments.command == "run":
         from smith_tui.headless import run_task
 
@@ -61,6 +65,10 @@ def run_command_line(argv: Sequence[str], early: EarlyTerminal | None = None) ->
         from smith_tui.host_command import run_host
 
         return run_host(arguments)
+    if arguments.command == "rain":
+        from smith_tui.rain_command import run_rain
+
+        return run_rain(arguments)
     if arguments.command == "tour":
         from smith_tui.tour_command import run_tour
 
@@ -82,21 +90,19 @@ def _has_working_folder() -> bool:
     return True
 
 
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("smith-tui")
-
-
 class _Version(argparse.Action):
     """Looks the version up only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(f"smith-tui {_version()}")
+        from smith_tui.version import version_line
+
+        print(version_line())
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole program; completion scripts and the pages of the guide are made from it."""
+    from smith_tui.completion_command import add_completion_parser
     from smith_tui.host_command import add_host_parser
     from smith_tui.model_command import add_model_parser
     from smith_tui.store_command import add_store_parser
@@ -119,8 +125,8 @@ def _parser() -> argparse.ArgumentParser:
         parents=[common],
     )
     _add_beginnings(parser)
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
-    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,host,doctor}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and its commit")
+    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,host,doctor,rain,completion}")
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",
@@ -149,6 +155,13 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
     )
+    commands.add_parser(
+        "rain",
+        help="the rain, full screen for ten seconds",
+        description="Show what falls while a dispatched child waits for its model.",
+        parents=[_suppressed(common)],
+    )
+    add_completion_parser(commands)
     return parser
 
 

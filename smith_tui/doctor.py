@@ -51,7 +51,7 @@ async def _report(engine: Engine) -> int:
     runtime = engine.open_runtime()
     healthy = True
     try:
-        for finding in (*_machine(), *_settings(engine), *_programs(), _web_search(engine), *hosts):
+        for finding in (*_machine(), _rain(engine), *_settings(engine), *_programs(), _web_search(engine), *hosts):
             healthy &= _show(finding)
         async for finding in _store(engine, runtime):
             healthy &= _show(finding)
@@ -88,6 +88,26 @@ def _machine() -> Iterator[Finding]:
         text=f"TERM={term or 'not set'}, {size.columns}×{size.lines}, {colours}"
         + ("" if usable else "; use a terminal with cursor control, or smith-tui run"),
     )
+
+
+def _rain(engine: Engine) -> Finding:
+    from smith_tui.graphics.ask import ask_terminal
+    from smith_tui.graphics.desk import mode_of
+    from smith_tui.graphics.support import WORDS, Dialogue
+
+    mode, why_off = mode_of(engine.config.ui, os.environ)
+    if mode == "off":
+        return Finding(subject="rain", state="note", text=f"none: {why_off}")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return Finding(subject="rain", state="note", text="there is no terminal to ask what it shows")
+    dialogue = Dialogue(forced=mode == "kitty")
+    verdict = ask_terminal(dialogue)
+    if mode == "cells":
+        return Finding(subject="rain", state="ok", text=f"{WORDS['none']}: ui.rain is cells")
+    if mode == "kitty" and verdict.way == "none":
+        text = f"none: ui.rain is kitty, and {verdict.reason}; set it to auto for {WORDS['none']}"
+        return Finding(subject="rain", state="note", text=text)
+    return Finding(subject="rain", state="ok", text=f"{WORDS[verdict.way]}: {verdict.reason}")
 
 
 def _settings(engine: Engine) -> Iterator[Finding]:

@@ -46,6 +46,12 @@ def listen(listener: Callable[[str], object]) -> Callable[[], None]:
     return lambda: _LISTENERS.remove(listener)
 
 
+def reports_in(text: str) -> tuple[list[str], str]:
+    """Return the reports in what was read from a terminal, and the end of it, where another one may have begun."""
+    found = list(_REPORT.finditer(text))
+    return [report[0] for report in found], text[found[-1].end() if found else 0 :]
+
+
 def _told(found: re.Match[str]) -> str:
     for listener in tuple(_LISTENERS):
         listener(found[0])

@@ -12,9 +12,9 @@ from smith_tui.graphics.field import CELLS_PER_COLUMN, Field, field_in
 from smith_tui.graphics.glyphs import KATAKANA
 from smith_tui.graphics.letters import Gap, gaps_of
 from smith_tui.graphics.rain import Rain
+from smith_tui.graphics.scene import Stage
 from smith_tui.graphics.shades import MAX_COLORS, Shades, mixed, shades_of
 from smith_tui.theme import Theme
-from smith_tui.transcript.document_view import DocumentView
 from smith_tui.transcript.lines import Line
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ _DIM = 0.6
 class CellRain:
     """Paints into a view's rows while somebody waits; the view's text is what it was, copies included."""
 
-    def __init__(self, view: DocumentView, *, seed: int = 0) -> None:
-        self._view = view
+    def __init__(self, stage: Stage, *, seed: int = 0) -> None:
+        self._stage = stage
+        self._view = stage.view
         self._seed = seed
         self._timer: Timer | None = None
         self._theme: Theme | None = None
@@ -127,7 +128,8 @@ class CellRain:
     @property
     def _field(self) -> Field | None:
         size = self._view.scrollable_content_region
-        return field_in(0, 0, size.width, size.height)
+        stage = self._stage
+        return field_in(0, 0, size.width, size.height, share=stage.share, max_columns=stage.max_columns)
 
     def _free(self, y: int) -> list[Gap]:
         row, width = self._view.row_at(y), self._view.document.width

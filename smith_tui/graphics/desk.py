@@ -65,7 +65,7 @@ class RainDesk:
         self._waiting = Waiting()
         self._palettes: tuple[str, ...] = ()
         self._surface = TerminalSurface(app)
-        self._cells = CellRain(stage.view)
+        self._cells = CellRain(stage)
         self._layer: RainLayer | None = None
         self._is_asking = False
 

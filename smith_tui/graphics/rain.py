@@ -7,7 +7,7 @@ SHADES = 7
 """Steps of brightness: 1 is the head of a drop, the last is the faintest part of its tail; 0 is nothing."""
 _SLOWEST, _FASTEST = 0.25, 1.1
 """Rows that a drop falls in one step."""
-_SHORTEST = 4
+_SHORTEST = 5
 _LONGEST_SHARE = 0.55
 """Length of the longest tail, as a part of the rows."""
 
@@ -40,7 +40,7 @@ class Rain:
         for column, drop in enumerate(self._drops):
             drop.head += drop.speed
             if drop.head - drop.length > self.rows:
-                drop = self._drops[column] = self._drop(-self._random.uniform(0, self.rows / 2))
+                drop = self._drops[column] = self._drop(-self._random.uniform(0, self.rows / 4))
             row = self._random.randrange(self.rows)
             before, after = self.shades[column], drop.shades(self.rows)
             if after[row]:

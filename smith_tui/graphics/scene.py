@@ -30,7 +30,7 @@ class Stage:
 
     def __init__(self, view: DocumentView, *, share: float = SHARE, max_columns: int = MAX_COLUMNS) -> None:
         self.view = view
-        self._share, self._max_columns = share, max_columns
+        self.share, self.max_columns = share, max_columns
         self._seen: tuple[object, list[Row], bool] | None = None
         self._scene: Scene | None = None
         self._runs: dict[int, tuple[Line, list[Run]]] = {}
@@ -52,7 +52,7 @@ class Stage:
         region = region_of(self.view)
         if region is None:
             return None
-        field = field_in(*region, share=self._share, max_columns=self._max_columns)
+        field = field_in(*region, share=self.share, max_columns=self.max_columns)
         if field is None:
             return None
         patches = [*self._letters(field, rows), *_above(self.view)]

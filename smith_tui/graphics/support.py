@@ -19,8 +19,8 @@ from smith_tui.graphics.segments import Segments
 
 Way = Literal["memory", "direct", "none"]
 WORDS: dict[Way, str] = {
-    "memory": "pictures behind the text (Kitty graphics, frames in shared memory)",
-    "direct": "pictures behind the text (Kitty graphics, frames sent through the terminal line)",
+    "memory": "pictures behind the text, through shared memory",
+    "direct": "pictures behind the text, through the line of the terminal",
     "none": "dim characters in blank cells",
 }
 _MUTE_TERMS = ("", "dumb", "linux", "vt100", "vt220")
