@@ -1,5 +1,6 @@
 """Pictures of the main states, compared with those on record; `pytest --snapshot-update` takes them anew."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from smith_core.events import (
     TurnEnded,
     TurnStarted,
 )
+from smith_core.llm.protocol import StreamText
 from smith_core.messages import Message, StopReason, ToolMetadata, ToolResult, TurnResult
 from smith_tui.app import SmithApp, app_around
 from tests.support.demo_task import ANSWER, TASK
@@ -156,3 +158,46 @@ def test_sizes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
     app, prepare = picture(tmp_path, "idle", "dark", ("f1",))
     assert snap_compare(app, terminal_size=(100, 40), run_before=prepare)
+
+
+def lists(folder: Path, keys: tuple[str, ...], texts: tuple[tuple[str, str], ...] = ()) -> tuple[SmithApp, Any]:
+    """Return an app with keys pressed; texts: prompts sent while a turn runs, each with the key that sends it."""
+    for name in ("src/prices.py", "src/cart [red].py", "docs/prices 漢字.md", "README.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+    client = ScriptedClient([StreamText(text="Working on it."), asyncio.Event()])
+    app = app_around(open_engine(folder, client, {"ui": {"motion": "reduced"}}))
+
+    async def prepare(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        status = app.chat.status
+        status._clock = lambda: 0.0
+        for number, (text, key) in enumerate((("go on", "enter"), *texts) if texts else ()):
+            app.chat.prompt.load(text)
+            await pilot.press(key)
+            while number == 0 and app.chat.status.state.activity != "streaming":
+                await pilot.pause(0.01)
+        await pilot.press(*keys)
+        while "@" in keys and not app.chat.completing.is_open:
+            await pilot.pause(0.01)
+        app.chat.transcript.flush()
+        status.change(folder="~/shop", branch="main")
+        await pilot.pause()
+
+    return app, prepare
+
+
+def test_the_list_of_commands(snap_compare: Compare, tmp_path: Path) -> None:
+    app, prepare = lists(tmp_path, (*"/re", "down"))
+    assert snap_compare(app, terminal_size=(100, 30), run_before=prepare)
+
+
+def test_the_list_of_files(snap_compare: Compare, tmp_path: Path) -> None:
+    app, prepare = lists(tmp_path, (*"look at @", *"r"))
+    assert snap_compare(app, terminal_size=(60, 15), run_before=prepare)
+
+
+def test_prompts_that_wait(snap_compare: Compare, tmp_path: Path) -> None:
+    texts = (("then run the tests", "enter"), ("leave [b]carts[/b] alone", "alt+enter"), ("commit\nit all", "enter"))
+    app, prepare = lists(tmp_path, ("alt+q", "down"), texts)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=prepare)
