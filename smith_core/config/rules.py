@@ -82,9 +82,14 @@ def _host(value: Any) -> Any:
     return text.lower()
 
 
-def _key_name(value: Any) -> Any:
+def _key_names(value: Any) -> Any:
     if not isinstance(value, str) or not value.isprintable():
         return REJECTED
+    names = [_key_name(name) for name in value.split(",")]
+    return REJECTED if REJECTED in names else ",".join(names)
+
+
+def _key_name(value: str) -> Any:
     *modifiers, key = value.strip().split("+")
     modifiers = [modifier.lower() for modifier in modifiers]
     # Terminals tell alt+h from alt+H, but not ctrl+h from ctrl+H.
@@ -194,5 +199,5 @@ RELATIVE_PATH: Final = Rule(
 )
 ADDRESS: Final = Rule(expected="an http:// or https:// address", read=_address)
 HOST: Final = Rule(expected="a host name", read=_host)
-KEY_NAME: Final = Rule(expected="a key such as ctrl+o, alt+1 or f1", read=_key_name)
+KEY_NAME: Final = Rule(expected="a key such as ctrl+o, alt+1 or f1, or several between commas", read=_key_names)
 JSON_VALUE: Final = Rule(expected="any JSON value, numbers finite, each key once", read=_json_value)

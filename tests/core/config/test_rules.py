@@ -34,6 +34,7 @@ ACCEPTED: list[tuple[Rule, Any, Any]] = [
     (rules.RELATIVE_PATH, "./..a/b..", "./..a/b.."),
     (rules.KEY_NAME, "Ctrl+O", "ctrl+o"),
     (rules.KEY_NAME, "alt+H", "alt+H"),
+    (rules.KEY_NAME, "Ctrl+O, f4", "ctrl+o,f4"),
     (rules.KEY_NAME, "ctrl+shift+F1", "ctrl+shift+f1"),
     (rules.JSON_VALUE, {"a": [1, None, {"b": 0.5}]}, {"a": [1, None, {"b": 0.5}]}),
 ]
@@ -55,7 +56,7 @@ REFUSED: list[tuple[Rule, Any]] = [
         )
     ),
     *((rules.HOST, value) for value in ("", "a/b", "u@h", "http://h", "a b", "h?x", 5)),
-    *((rules.KEY_NAME, value) for value in ("", "ctrl+", "ctrl-c", "foo+x", "ctrl+ctrl+a", "a b", "+", 5, "\x03")),
+    *((rules.KEY_NAME, value) for value in ("", "ctrl+", "ctrl-c", "foo+x", "ctrl+ctrl+a", "a b", "+", 5, "\x03", "f4,")),
     *(
         (rules.JSON_VALUE, value)
         for value in ({"a": NAN}, [INFINITY], {"a": {"b": [-INFINITY]}}, {1: 2}, {"\ud800": 1}, "\ud800", {"a"}, 2**64)
