@@ -152,15 +152,11 @@ def build_parser() -> argparse.ArgumentParser:
     add_model_parser(commands)
     add_store_parser(commands)
     add_host_parser(commands)
-    commands.add_parser(
-        "doctor", help="what works on this machine", description="Check this machine.", parents=[_suppressed(common)]
-    )
-    commands.add_parser(
-        "rain",
-        help="the rain, full screen for ten seconds",
-        description="Show what falls while a dispatched child waits for its model.",
-        parents=[_suppressed(common)],
-    )
+    for name, summary, description in (
+        ("doctor", "what works on this machine", "Check this machine."),
+        ("rain", "the rain, full screen for ten seconds", "Show what falls while a dispatched child waits."),
+    ):
+        commands.add_parser(name, help=summary, description=description, parents=[_suppressed(common)])
     add_completion_parser(commands)
     return parser
 
