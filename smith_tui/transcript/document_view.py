@@ -18,6 +18,7 @@ from smith_tui.transcript import painting, selection
 from smith_tui.transcript.cells import index_at_cell
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.model import TOP, Document, Place, Row
+from smith_tui.transcript.selecting import MOTIONS, Motion, Stretch, begin, moved, stretch_of
 
 BAR_STEPS = 8
 """Positions of a scroll bar's ends in one cell; it is painted again only when one of them changes."""
@@ -37,6 +38,7 @@ class DocumentView(ScrollView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "toggle_folds", "Fold", show=False),
+        *(Binding(f"shift+{motion}", f"select('{motion}')", "Select", show=False) for motion in MOTIONS),
     ]
 
     class FollowChanged(Message):
@@ -77,6 +79,7 @@ class DocumentView(ScrollView, can_focus=True):
         self._painter = painting.Painter()
         self._thumb = (0, 0)
         self._is_resizing = False
+        self._stretch: Stretch | None = None
         self._apply_theme()
 
     # What is shown
@@ -280,6 +283,19 @@ class DocumentView(ScrollView, can_focus=True):
                 self._toggle_at(row)
         elif row is not None:
             self._select_at(row, event.x, whole_line=event.chain > 2)
+
+    def action_select(self, motion: Motion) -> None:
+        """Select on to where a key leads, and keep that in view."""
+        stretch = stretch_of(self.text_selection, self._stretch) or begin(self._shown, motion)
+        if stretch is None:
+            return
+        head = moved(self.document, stretch.head, motion, max(1, self.page_rows - 2))
+        self._stretch = stretch._replace(head=head)
+        if head.place < self._shown[0].place:
+            self.go_to(head.place)
+        elif head.place > self._shown[-1].place:
+            self.go_to(self.document.move(head.place, 1 - self.page_rows))
+        self.screen.selections = {self: self._stretch.selection}
 
     def _select_at(self, row: Row, x: int, *, whole_line: bool) -> None:
         chosen: Selection | None = selection.paragraph_at(self.document, row.place)

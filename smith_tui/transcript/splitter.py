@@ -66,6 +66,9 @@ class Splitter:
         piece = self._cutter.piece()
         if piece is None and partial.strip():
             piece = Piece("", self._cutter.has_gap_before(partial))
+        elif piece is not None and piece.language is None and self._cutter.after_blank:
+            # Without the blank line the unfinished one would go on with the paragraph or item above it.
+            piece = piece._replace(source=f"{piece.source}\n")
         return piece, partial
 
     def feed(self, text: str) -> list[Piece]:
@@ -106,7 +109,8 @@ class _Cutter:
         self._is_first = True
         self._is_certain = True
         """Whether it is known in which block the next line stands; if not, nothing more is cut."""
-        self._after_blank = False
+        self.after_blank = False
+        """Whether the last line was blank."""
         self._open()
 
     def _open(self) -> None:
@@ -142,7 +146,7 @@ class _Cutter:
 
     def has_gap_before(self, line: str) -> bool:
         """Whether a blank row will stand before a piece that begins with this line."""
-        return not self._is_first and bool(self._after_blank or HEADING.match(line))
+        return not self._is_first and bool(self.after_blank or HEADING.match(line))
 
     def collect(self) -> list[Piece]:
         """Return the pieces that have ended since the last call."""
@@ -172,7 +176,7 @@ class _Cutter:
             if self._html_end.search(line):
                 self._html_end = None
         elif not line.strip(" \t"):
-            self._after_blank = True
+            self.after_blank = True
             if self._lines:
                 self._add(line)
         else:
@@ -185,7 +189,7 @@ class _Cutter:
     def _take_code(self, line: str) -> None:
         if closes_fence(line, self._fence):
             self.close()
-            self._after_blank = False
+            self.after_blank = False
             return
         if len(self._lines) >= MAX_CODE_LINES:
             self._cut_anyway()
@@ -211,19 +215,19 @@ class _Cutter:
         elif is_margin or indentation(line) < max(4, self._content_offset):
             self._note_structure(line)
         self._only_definitions = bool((not self._lines or self._only_definitions) and DEFINITION.match(line))
-        self._after_blank = False
+        self.after_blank = False
         self._after_heading = is_margin and bool(HEADING.match(line))
         self._add(line)
 
     def _begins_piece(self, line: str) -> bool:
         """End the piece before this line, where that is safe, and take the line into a new one."""
-        if self._only_definitions or not (self._after_blank or self._may_cut_behind_last_line()):
+        if self._only_definitions or not (self.after_blank or self._may_cut_behind_last_line()):
             return False
         item = None if RULE.match(line) else ITEM.match(line)
         if item is not None and not self._after_heading:
             if not self._begins_item(item):
                 return False
-        elif not (self._after_blank or self._after_heading or HEADING.match(line) or FENCE.match(line)):
+        elif not (self.after_blank or self._after_heading or HEADING.match(line) or FENCE.match(line)):
             return False
         goes_on = self._goes_on(item)
         number = self._number + 1
@@ -237,7 +241,7 @@ class _Cutter:
         """Whether a list item at the margin may begin a piece."""
         if not self._items_are_certain:
             return False
-        if self._list_mark or self._after_blank:
+        if self._list_mark or self.after_blank:
             return True
         has_content = item.end() < len(item.string)
         return has_content and (bool(item[1]) or int(item[2]) == 1)  # others cannot interrupt a paragraph

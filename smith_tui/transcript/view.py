@@ -275,6 +275,8 @@ class Transcript(DocumentView):
         self._cards.clear()
         self.document.clear()
         self._place = TOP
+        if self.is_attached and self.text_selection is not None:
+            self.screen.clear_selection()
 
     def _new_answer(self) -> "LiveAnswer":
         # What renders answers is imported with the first one, behind the first frame.

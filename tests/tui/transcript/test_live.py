@@ -134,3 +134,15 @@ def test_half_written_markup_does_not_show() -> None:
         "",
     ]
     assert [settled_code(line) for line in ("``", "  ~~~", "x`", "")] == ["", "", "x`", ""]
+
+
+def test_an_unfinished_paragraph_stands_apart_from_what_is_above_it() -> None:
+    for above in ("one", "- item", "> quote", "| a |\n|---|\n| 1 |"):
+        document = Document(DARK, 60)
+        live = LiveAnswer(document, "green")
+        live.append_text(f"{above}\n\nmore wor")
+        growing = looks(all_rows(document))
+        live.append_text("ds\n\n")
+        assert [row[0] for row in growing[:-1]] == [row[0] for row in looks(all_rows(document))[:-1]]
+        assert growing[-2][0] == "", "a blank row stands between"
+        assert str(growing[-1][0]).strip() == "more wor"

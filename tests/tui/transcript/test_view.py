@@ -266,6 +266,45 @@ async def test_a_double_click_takes_a_word_and_a_third_the_line() -> None:
         assert app.screen.get_selected_text() == "漢字 open src/app.py:12 and look what is in there"
 
 
+async def test_keys_select_by_characters_rows_and_pages_and_the_view_goes_along() -> None:
+    async with shown((40, 10)) as (transcript, pilot, app):
+        transcript.start_assistant("direct")
+        transcript.append_text("e\u0301 漢字 one two three four five six seven eight nine ten\n\nlast words")
+        transcript.flush()
+        transcript.focus()
+        await pilot.press("shift+down", *["shift+right"] * 4)
+        assert app.screen.get_selected_text() == "\né 漢字"
+        await pilot.press(*["shift+left"] * 2)
+        assert app.screen.get_selected_text() == "\né"
+        await pilot.press("shift+down", "shift+end")
+        assert app.screen.get_selected_text() == "\né 漢字 one two three four five six seven eight nine ten"
+        app.screen.clear_selection()
+        await pilot.press("shift+up")
+        assert app.screen.get_selected_text() == "\nlast words"
+        transcript.load(TALK)
+        await pilot.press(*["shift+pageup"] * 6)
+        assert not transcript.is_following
+        selected = app.screen.get_selected_text()
+        assert selected is not None
+        assert selected.endswith("item 39")
+        assert "question 38" in selected
+        await pilot.press(*["shift+pageup"] * 200, "shift+up", "shift+left")
+        assert transcript.shown_rows[0].place == (0, 0)
+        await pilot.press(*["shift+pagedown"] * 200)
+        assert transcript.is_following
+
+
+async def test_keys_go_on_with_what_the_mouse_selected() -> None:
+    async with shown((40, 10)) as (transcript, pilot, app):
+        transcript.start_assistant("direct")
+        transcript.append_text("one two three")
+        transcript.flush()
+        transcript.focus()
+        await pilot.click(transcript, offset=(7, 1), times=2)
+        await pilot.press("shift+right", "shift+right")
+        assert app.screen.get_selected_text() == "two t"
+
+
 async def test_everything_can_be_selected() -> None:
     async with shown() as (transcript, _, app):
         transcript.load(TALK[:2])
