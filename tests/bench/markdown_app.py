@@ -1,46 +1,56 @@
-"""Design A, the baseline of what a screen costs: Textual's own Markdown widget, fed by its own stream.
+"""Design A, the baseline of what a screen costs: Textual's own Markdown widget for each message, fed by its own stream.
 
-Arguments: characters of a token, tokens per second. It writes tests.support.children.PROSE until it is ended.
+Arguments: tokens of each answer, tokens per second, how many answers are written side by side. It needs no model and no
+process beside it, and shows tests.bench.programs.LAST_WORD behind the last token.
 """
 
 import asyncio
 import sys
 
 from textual.app import App, ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Markdown, Static, TextArea
 
-from tests.support.children import PROSE
+from tests.bench.programs import LAST_WORD, TOKEN_CHARS, prose
 
 
 class MarkdownApp(App[None]):
-    """One answer that streams, with a field to type into below it."""
+    """Answers that stream, with a field to type into below them."""
+
+    CSS = "#answers { height: 1fr } TextArea { height: 3 }"
+
+    def __init__(self, tokens: int, rate: float, panes: int) -> None:
+        super().__init__()
+        self._tokens, self._rate, self._panes = tokens, rate, panes
 
     def compose(self) -> ComposeResult:
-        """Lay out answer and field."""
+        """Lay out answers and field."""
         yield Static("READY-MARK", markup=False)
-        with VerticalScroll() as scroll:
-            scroll.anchor()
-            yield Markdown()
+        with Horizontal(id="answers"):
+            for _ in range(self._panes):
+                with VerticalScroll() as scroll:
+                    scroll.anchor()
+                    yield Markdown()
         field = TextArea()
-        field.styles.height = 3
         field.cursor_blink = False
         yield field
 
     def on_mount(self) -> None:
         """Begin to stream."""
         self.query_one(TextArea).focus()
-        self.run_worker(self._write(int(sys.argv[1]), float(sys.argv[2])))
+        for answer in self.query(Markdown):
+            self.run_worker(self._write(answer))
 
-    async def _write(self, size: int, rate: float) -> None:
-        stream = Markdown.get_stream(self.query_one(Markdown))
-        text = "\n\n".join([PROSE] * 200)
+    async def _write(self, answer: Markdown) -> None:
+        stream = Markdown.get_stream(answer)
+        text = prose(self._tokens)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        for number, start in enumerate(range(0, len(text), size)):
-            await asyncio.sleep(max(0.0, begun + number / rate - loop.time()))
-            await stream.write(text[start : start + size])
+        for number, start in enumerate(range(0, len(text), TOKEN_CHARS)):
+            await asyncio.sleep(max(0.0, begun + number / self._rate - loop.time()))
+            await stream.write(text[start : start + TOKEN_CHARS])
+        await stream.write(LAST_WORD)
 
 
 if __name__ == "__main__":
-    MarkdownApp().run()
+    MarkdownApp(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])).run()

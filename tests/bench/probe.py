@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 LINES, COLUMNS = 50, 200
+SLOW_LINE = 150_000
+"""Bytes per second of a slow line."""
 
 
 class Probe:
@@ -63,30 +65,58 @@ class Probe:
         end = time.perf_counter() + timeout
         while self.output.find(wanted, since) < 0:
             left = end - time.perf_counter()
-            if left <= 0 or not self._read(left):
+            if left <= 0 or (not self.read(left) and self.process.poll() is not None):
                 raise TimeoutError(f"never written: {wanted!r}; last output {bytes(self.output[-300:])!r}")
         return time.perf_counter()
 
     def quiet(self, seconds: float = 0.3, timeout: float = 20.0) -> None:
         """Read until nothing has come for a while."""
         end = time.perf_counter() + timeout
-        while time.perf_counter() < end and self._read(seconds):
+        while time.perf_counter() < end and self.read(seconds):
             pass
+
+    def read_for(self, seconds: float) -> int:
+        """Read for so long, whatever comes, and return how many bytes came."""
+        before, end = len(self.output), time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            self.read(left)
+        return len(self.output) - before
 
     def drain_until_exit(self, timeout: float) -> None:
         """Read on until the program has ended."""
         end = time.perf_counter() + timeout
         while self.process.poll() is None:
-            self._read(0.02)
+            self.read(0.02)
             if time.perf_counter() > end:
                 raise subprocess.TimeoutExpired(self.process.args, timeout)
 
-    def _read(self, timeout: float) -> bool:
+    def read(self, timeout: float) -> bool:
+        """Read what there is, or comes within so many seconds; return whether anything came."""
         readable, _, _ = select.select([self._master], [], [], timeout)
         if not readable:
             return False
         try:
-            self.output += os.read(self._master, 1 << 16)
+            data = os.read(self._master, self.room())
         except OSError:
+            # The program has closed its end.
+            time.sleep(min(0.01, timeout))
             return False
+        self.output += data
         return True
+
+    def room(self) -> int:
+        """Return how many bytes may be read now."""
+        return 1 << 16
+
+
+class SlowProbe(Probe):
+    """A terminal at the end of a slow line: what is read in a second is bounded."""
+
+    _filled_at = 0.0
+
+    def room(self) -> int:
+        """Wait until the line has room for something, and return for how much."""
+        while (room := int(min(0.01, time.perf_counter() - self._filled_at) * SLOW_LINE)) < 1:
+            time.sleep(0.001)
+        self._filled_at = time.perf_counter()
+        return room

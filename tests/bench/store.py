@@ -3,10 +3,8 @@
 import gc
 import json
 import sqlite3
-import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +16,8 @@ from smith_core.store.conversation_file import ConversationFile
 from smith_core.store.journal.lock import FileLock
 from smith_core.store.journal.options import JournalOptions
 from smith_core.store.journal.storage import JournalStorage
-from tests.bench.figures import Figure
+from tests.bench.reading import Reading
+from tests.bench.timing import median, p99, timed
 
 MESSAGES = 20_000
 TAIL = 200
@@ -50,43 +49,33 @@ def _write(database: sqlite3.Connection, records: list[tuple[str, bytes]]) -> No
     database.execute("commit")
 
 
-def _timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def _p99(values: list[float]) -> float:
-    return sorted(values)[int(len(values) * 0.99)]
-
-
-def append_message() -> Figure:
-    """Appending 1 KB, one durable batch each, 20,000 times, in turn with sqlite."""
+def append_message(appends: int = 3_000) -> tuple[Reading, ...]:
+    """Appending 1 KB behind 20,000 of them, one durable batch each, in turn with sqlite."""
     ours, theirs = [], []
     with _folder() as folder:
         storage = JournalStorage(folder / "a.jrnl")
         database = _sqlite(folder / "a.db")
-        for number in range(MESSAGES):
+        rows = [(f"{_CONVERSATION}:{number:08d}", encode_record(_message(number))) for number in range(MESSAGES)]
+        with storage.batch():
+            for key, value in rows:
+                storage.put("conversation", key, value)
+        _write(database, rows)
+        for number in range(MESSAGES, MESSAGES + appends):
             key, value = f"{_CONVERSATION}:{number:08d}", encode_record(_message(number))
 
             def append(key: str = key, value: bytes = value) -> None:
                 with storage.batch():
                     storage.put("conversation", key, value)
 
-            ours.append(_timed(append))
-            theirs.append(_timed(lambda key=key, value=value: _write(database, [(key, value)])))
+            ours.append(timed(append))
+            theirs.append(timed(lambda key=key, value=value: _write(database, [(key, value)])))
         storage.close()
         database.close()
-    p50, p99 = statistics.median(ours) / statistics.median(theirs), _p99(ours) / _p99(theirs)
-    return Figure(
-        name="append 1 KB at 20,000, p50 / p99 against sqlite WAL FULL",
-        value=f"{p50:.2f}× / {p99:.2f}× ({statistics.median(ours) * 1000:.2f} ms)",
-        goal="≤ 1.25× / ≤ 1.5×",
-        good=p50 <= 1.25 and p99 <= 1.5,
-    )
+    told = f"{median(ours) * 1000:.2f} ms against {median(theirs) * 1000:.2f} ms"
+    return Reading(median(ours) / median(theirs), told), Reading(p99(ours) / p99(theirs))
 
 
-def save_turn(turns: int = 400) -> Figure:
+def save_turn(turns: int = 400) -> tuple[Reading, ...]:
     """Saving a turn of 10 messages with usage, turn record and description, in turn with sqlite."""
     ours, theirs = [], []
     with _folder() as folder:
@@ -94,7 +83,7 @@ def save_turn(turns: int = 400) -> Figure:
         database = _sqlite(folder / "a.db")
         for number in range(turns):
             record = _turn(number)
-            ours.append(_timed(lambda record=record: file.write_turns([record])))
+            ours.append(timed(lambda record=record: file.write_turns([record])))
             rows = [(f"{number}:{position}", message) for position, message in enumerate(record.messages)]
 
             def write(rows: list[tuple[str, Message]] = rows, record: TurnRecord = record) -> None:
@@ -102,16 +91,11 @@ def save_turn(turns: int = 400) -> Figure:
                 extra = [(name, encode_record(record.result)) for name in names]
                 _write(database, [(key, encode_record(message)) for key, message in rows] + extra)
 
-            theirs.append(_timed(write))
+            theirs.append(timed(write))
         file.close()
         database.close()
-    ratio = statistics.median(ours) / statistics.median(theirs)
-    return Figure(
-        name="save a turn of 10 messages, p50 against sqlite WAL FULL",
-        value=f"{ratio:.2f}× ({statistics.median(ours) * 1000:.2f} ms)",
-        goal="≤ 1.3×",
-        good=ratio <= 1.3,
-    )
+    told = f"{median(ours) * 1000:.2f} ms against {median(theirs) * 1000:.2f} ms"
+    return (Reading(median(ours) / median(theirs), told),)
 
 
 def _open(folder: Path) -> ConversationFile:
@@ -142,7 +126,7 @@ def _turn(number: int) -> TurnRecord:
     )
 
 
-def open_conversation(rounds: int = 15) -> Figure:
+def open_conversation(rounds: int = 11) -> tuple[Reading, ...]:
     """Opening a conversation of 20,000 messages and reading the last 200, against sqlite and against JSON lines."""
     with _folder() as folder:
         _fill(folder)
@@ -166,17 +150,12 @@ def open_conversation(rounds: int = 15) -> Figure:
         times: dict[str, list[float]] = {"ours": [], "sqlite": [], "lines": []}
         for _ in range(rounds):
             gc.collect()
-            times["ours"].append(_timed(ours))
-            times["sqlite"].append(_timed(theirs))
-            times["lines"].append(_timed(lines))
-    mine = statistics.median(times["ours"])
-    to_sqlite, to_lines = mine / statistics.median(times["sqlite"]), mine / statistics.median(times["lines"])
-    return Figure(
-        name="open 20,000 messages, read the last 200, sqlite / JSONL",
-        value=f"{to_sqlite:.2f}× / {to_lines:.2f}× ({mine * 1000:.1f} ms)",
-        goal="≤ 4× / ≤ 0.2×",
-        good=to_sqlite <= 4 and to_lines <= 0.2,
-    )
+            times["ours"].append(timed(ours))
+            times["sqlite"].append(timed(theirs))
+            times["lines"].append(timed(lines))
+    mine = median(times["ours"])
+    told = f"{mine * 1000:.1f} ms"
+    return Reading(mine / median(times["sqlite"]), told), Reading(mine / median(times["lines"]))
 
 
 def _fill(folder: Path) -> None:
@@ -192,6 +171,3 @@ def _fill(folder: Path) -> None:
     _write(database, rows)
     file.close()
     database.close()
-
-
-STORE_FIGURES = (append_message, save_turn, open_conversation)

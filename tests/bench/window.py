@@ -2,12 +2,11 @@
 
 import base64
 import random
-import statistics
-import time
 
 from smith_core.messages import Message, ToolCall
 from smith_core.window import WindowLimits, fit
-from tests.bench.figures import Figure
+from tests.bench.reading import Reading
+from tests.bench.timing import median, timed
 
 MESSAGES = 20_000
 _RANDOM = random.Random(1)
@@ -32,25 +31,15 @@ def _conversation(kind: str) -> list[Message]:
     return messages
 
 
-def fit_window(rounds: int = 11) -> Figure:
+def fit_window(rounds: int = 11) -> tuple[Reading, ...]:
     """Fitting 20,000 messages: the median of the slowest of several kinds of text and sizes of the window."""
     medians = {}
     for kind in _TEXTS:
         messages = _conversation(kind)
         for window in WINDOWS:
-            times = []
-            for _ in range(rounds):
-                start = time.perf_counter()
-                fit(messages, WindowLimits(context_window=window))
-                times.append(time.perf_counter() - start)
-            medians[kind, window] = statistics.median(times)
+            limits = WindowLimits(context_window=window)
+            times = [timed(lambda messages=messages, limits=limits: fit(messages, limits)) for _ in range(rounds)]
+            medians[kind, window] = median(times)
     (kind, window), slowest = max(medians.items(), key=lambda item: item[1])
-    return Figure(
-        name="fit 20,000 messages into the window, slowest kind (words, 128,000)",
-        value=f"{slowest * 1000:.1f} ms: {kind}, {window:,} ({medians['words', 128_000] * 1000:.1f} ms)",
-        goal="≤ 20 ms",
-        good=slowest <= 0.02,
-    )
-
-
-WINDOW_FIGURES = (fit_window,)
+    told = f"{kind}, {window:,}; words, 128,000: {medians['words', 128_000] * 1000:.1f} ms"
+    return (Reading(slowest * 1000, told),)
