@@ -16,6 +16,8 @@ MEMORY_TABLE = "project_memory"
 
 INDEXED_CHARACTERS = 50_000
 """Most characters of one message that are indexed; a page of a book has about 2,000."""
+_INDEXED_OF_END = 20_000
+"""How many of them are the last ones of a longer message: what a command says at its end matters most."""
 
 _TURN_RECORD_PREFIX = "turn_record-"
 _LATEST_SECOND = 253_402_300_799  # the end of the year 9999
@@ -65,7 +67,7 @@ def _message(journal: Journal, sequence: str, record: Mapping[str, Any]) -> Sear
     role = _text(record.get("role"))
     calls = [call for call in _sequence(record.get("tool_calls")) if isinstance(call, Mapping)]
     said = (_text(record.get("content")), *(_call_text(call) for call in calls))
-    text = normalize_text("\n".join(part[:INDEXED_CHARACTERS] for part in said if part), INDEXED_CHARACTERS)
+    text = normalize_text(_both_ends("\n".join(_both_ends(part) for part in said if part)), INDEXED_CHARACTERS)
     if not text:
         return None
     names = [_text(record.get("name")), *(_text(call.get("name")) for call in calls)]
@@ -78,6 +80,12 @@ def _message(journal: Journal, sequence: str, record: Mapping[str, Any]) -> Sear
         time=_milliseconds(record.get("created_at")),
         text=text,
     )
+
+
+def _both_ends(text: str) -> str:
+    if len(text) <= INDEXED_CHARACTERS:
+        return text
+    return f"{text[: INDEXED_CHARACTERS - _INDEXED_OF_END - 1]}\n{text[-_INDEXED_OF_END:]}"
 
 
 def _call_text(call: Mapping[str, Any]) -> str:

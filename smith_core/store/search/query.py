@@ -28,6 +28,10 @@ _TOKEN = re.compile(
 _UNFINISHED_FILTER = re.compile(r"(?:role|project|tool|kind|after|before):", re.IGNORECASE)
 
 
+_SHOWN_ROLES = {"you": "user", "me": "user", "agent": "assistant"}
+"""What roles are called where results are shown, and what they are in the store."""
+
+
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """One word or phrase; `is_prefix` while it may still be being typed."""
 
@@ -101,7 +105,11 @@ def parse_query(text: str) -> SearchQuery:
 
 
 def _filter(field: str, value: str, *, is_excluded: bool) -> Filter:
-    return Filter(field=msgspec.convert(field, FilterField), value=value.lower(), is_excluded=is_excluded)
+    value = value.lower()
+    if field == "role":
+        begun = (role for shown, role in _SHOWN_ROLES.items() if shown.startswith(value) and not role.startswith(value))
+        value = next(begun, value)
+    return Filter(field=msgspec.convert(field, FilterField), value=value, is_excluded=is_excluded)
 
 
 def _term(token: re.Match[str], value: str, *, is_last: bool) -> Term:

@@ -43,6 +43,13 @@ def test_calls_are_found_by_what_they_were_asked_to_do() -> None:
     assert (found.text, found.tools, found.kind) == ("bash make test 5", ("bash",), "message")
 
 
+def test_of_a_long_result_both_ends_are_found() -> None:
+    content = "begins here " + "x" * 90_000 + " tests FAILED at the end"
+    found = document_of(JOURNAL, entry("conversation", "c:00000001", {"role": "tool", "content": content}))
+    assert found is not None and len(found.text) <= INDEXED_CHARACTERS
+    assert found.text.startswith("begins here ") and found.text.endswith(" tests FAILED at the end")
+
+
 def test_notes_and_memory_are_found_by_name_and_text() -> None:
     note = document_of(JOURNAL, entry("conversation_note", "c:scratchpad:plan:b", {"text": "first\nthis"}))
     memory = document_of(JOURNAL, entry("project_memory", "0456:style", {"text": "tabs"}))

@@ -130,3 +130,12 @@ def test_no_text_is_refused(text: str) -> None:
 )
 def test_no_mix_of_operators_is_refused(tokens: list[str]) -> None:
     build_query(parse_query("".join(tokens)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("you", "user"), ("y", "user"), ("Agent", "assistant"), ("ag", "assistant"), ("a", "a"), ("assist", "assist"),
+     ("tool", "tool"), ("u", "u")],
+)  # fmt: skip
+def test_roles_go_by_the_names_that_results_show_too(typed: str, meant: str) -> None:
+    assert parse_query(f"role:{typed} x").filters == (Filter(field="role", value=meant),)
