@@ -58,6 +58,11 @@ def _told(found: re.Match[str]) -> str:
     return ""
 
 
+# While an answer is awaited, the first two characters of one are not taken for a key that they could be, too.
+_ANSWER_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*)?)?\Z")
+_ANSWER_DELAY = 0.5  # seconds that its rest may take
+
+
 class PasteParser(XTermParser):
     """Yields one Paste for each bracketed paste and each burst of lines, nothing for reports; the rest as before."""
 
@@ -85,7 +90,7 @@ class PasteParser(XTermParser):
 
     def tick(self) -> Iterable[Message]:
         """Give out a lone Escape, or a report that does not end, once its time is over."""
-        if self._report and time.monotonic() - self._report_at >= ESCAPE_DELAY:
+        if self._report and time.monotonic() - self._report_at >= (_ANSWER_DELAY if _LISTENERS else ESCAPE_DELAY):
             begun, self._report = self._report, ""
             yield from super().feed(begun)
         for event in super().tick():
@@ -127,7 +132,7 @@ class PasteParser(XTermParser):
 
     def _without_reports(self, data: str) -> str:
         data = _REPORT.sub(_told, self._report + data)
-        begun = _REPORT_BEGUN.search(data)
+        begun = (_ANSWER_BEGUN if _LISTENERS else _REPORT_BEGUN).search(data)
         end = begun.start() if begun else len(data)
         self._report, self._report_at = data[end:], time.monotonic()
         return data[:end]

@@ -14,6 +14,7 @@ MIN_BLANKS = 8
 """Cells of a run of blanks from which on signs may stand in it; between words they would hurt reading."""
 _MARGIN = 2
 """Blank cells that are left between letters and signs."""
+_BLANKS = re.compile(f" {{{MIN_BLANKS},}}")
 _WORDS = re.compile(r"[^ ]+(?: {1,3}[^ ]+)*")
 
 
@@ -53,24 +54,22 @@ def gaps_of(line: Line | None, width: int) -> list[Gap]:
     """Return the longer runs of blanks in a row of `width` cells, as far as they are free for signs."""
     if line is None:
         return [Gap(0, width, None)]
-    # Blank cells of different looks are gaps of their own.
     blanks: list[Gap] = []
-    last = 0
+    end = 0
     for x, text, style in _spans(line):
-        last = x + cell_width(text)
-        if not text.strip(" ") and text:
-            blanks.append(Gap(x, last, style))
-        elif text.endswith(" " * MIN_BLANKS):
-            blanks.append(Gap(last - (len(text) - len(text.rstrip(" "))), last, style))
-    if last < width:
-        blanks.append(Gap(last, width, line.fill))
-    inner = (Gap(start + _MARGIN * (start > 0), end - _MARGIN * (end < width), ground) for start, end, ground in blanks)
-    return [gap for gap in inner if gap.end - gap.start >= MIN_BLANKS - 2 * _MARGIN and _is_long(gap, width)]
+        for found in _BLANKS.finditer(text):
+            start = x + cell_width(text[: found.start()])
+            blanks.append(Gap(start, start + len(found[0]), style))
+        end = x + cell_width(text)
+    blanks.append(Gap(end, width, line.fill))
+    return [gap for blank in blanks for gap in _inner(blank, width)]
 
 
-def _is_long(gap: Gap, width: int) -> bool:
-    margins = _MARGIN * ((gap.start > 0) + (gap.end < width))
-    return gap.end - gap.start + margins >= MIN_BLANKS
+def _inner(blank: Gap, width: int) -> Iterator[Gap]:
+    """Yield what of a run of blanks is free for signs."""
+    start, end = blank.start, min(blank.end, width)
+    if end - start >= MIN_BLANKS:
+        yield Gap(start + _MARGIN * (start > 0), end - _MARGIN * (end < width), blank.ground)
 
 
 def _spans(line: Line) -> Iterator[tuple[int, str, Style]]:
