@@ -1,9 +1,9 @@
-# make run | test | check | bench | screenshots | kitty | lock | clean. Everything they need is put into .venv.
-.PHONY: run test check suite bench crash local-eval screenshots kitty lock clean
+# make run | test | check | bench | screenshots | kitty | docs | wheel-check | lock | clean. Everything they need is put into .venv.
+.PHONY: run test check suite bench crash local-eval screenshots kitty docs wheel-check lock clean
 .DEFAULT_GOAL := run
 
 BIN := .venv/bin
-SOURCES := smith_core smith_tui tests screenshots
+SOURCES := smith_core smith_tui tests screenshots docs/generate hatch_build.py
 
 run: .venv/.runtime
 	@.ci/run-app $(ARGS)
@@ -39,6 +39,14 @@ screenshots: .venv/.dev
 # libgl1-mesa-dri libgl1 libegl1 fonts-dejavu-core fonts-noto-cjk
 kitty: .venv/.dev
 	$(BIN)/python -m tests.kitty
+
+# What the guide repeats of the code: settings, keys, commands, arguments; and the manual page.
+docs: .venv/.dev
+	$(BIN)/python -m docs.generate
+
+# Installs the built package on each Python that is supported, and uses it there.
+wheel-check: .venv/.dev
+	$(BIN)/python -m tests.wheel $(ARGS)
 
 .venv/.runtime: requirements.lock pyproject.toml
 	@.ci/make-venv requirements.lock

@@ -1,8 +1,11 @@
 """`smith-tui completion`: a script for bash, zsh or fish that completes subcommands, options and settings."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from typing import Any
+
+from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -66,9 +69,16 @@ def add_completion_parser(subparsers: Any) -> None:
 
 
 def run_completion(parser: argparse.ArgumentParser, shell: str) -> int:
-    """Print the script and return the exit status."""
-    print(completion_script(parser, shell))
-    return 0
+    """Print the script and return the exit status: 1 when standard output does not take it."""
+    from smith_tui.headless import OutputLostError, write_text
+
+    try:
+        write_text(completion_script(parser, shell))
+    except OutputLostError as lost:
+        if lost.reason:
+            print(f"standard output takes nothing more ({lost.reason})", file=sys.stderr)
+        return EXIT_ERROR
+    return EXIT_OK
 
 
 def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
