@@ -297,6 +297,7 @@ class ChatScreen(Screen[None]):
         """Put the tool output beside or below the transcript."""
         self.set_class(event.size.width >= WIDE_COLUMNS, "wide")
         self.call_after_refresh(self.completing.place)
+        self.call_after_refresh(self.prompt.place_caret)
 
     def toggle_output(self) -> None:
         """Show or hide the tool-output pane."""

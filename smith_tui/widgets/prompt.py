@@ -206,10 +206,14 @@ class Prompt(Widget, can_focus=True):
             self._dragging = False
             self.release_mouse()
 
+    def on_focus(self) -> None:
+        """Take the terminal's cursor along, as soon as it is clear where the prompt stands."""
+        self.call_after_refresh(self.place_caret)
+
     def on_resize(self) -> None:
         """Keep the caret in view at the new size."""
         self._editor.fit(self._room(self.size.width))
-        self._scroll()
+        self.place_caret()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows of the text, at most MAX_ROWS and a third of the screen."""
@@ -319,10 +323,11 @@ class Prompt(Widget, can_focus=True):
         self.post_message(self.Changed())
         if self.is_mounted:
             self.refresh(layout=self._height_in(self.app.viewport_size) != self.size.height)
-            self._scroll()
+            self.place_caret()
             self.edited()
 
-    def _scroll(self) -> None:
+    def place_caret(self) -> None:
+        """Bring the caret into view, and the terminal's cursor to it."""
         first_before = self._editor.first_row
         self._editor.scroll(max(1, self.size.height))
         if self._editor.first_row != first_before:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from smith_core.config.schema import Config
@@ -176,6 +177,22 @@ async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
         assert seen == [2, 0, 1, 0]
         await pilot.press("escape")
         assert app.focused is app.chat.prompt
+
+
+async def test_the_terminals_cursor_stands_at_the_caret_for_input_methods(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("h", "i")
+        assert app.cursor_position == app.chat.prompt.region.offset + Offset(4, 0)
+        await pilot.press("ctrl+j", "漢", "x")
+        await pilot.pause()
+        assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
+        await pilot.press("ctrl+f", "a", "b", "c", "escape")
+        await pilot.pause()
+        assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
+        await pilot.resize_terminal(60, 15)
+        await pilot.pause()
+        assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
 
 
 async def test_typing_goes_to_the_prompt_wherever_the_focus_is(tmp_path: Path) -> None:
