@@ -1,6 +1,8 @@
 """The emulated screen: what programs draw, what pyte alone gets wrong, and how little time a frame may take."""
 
 import random
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -220,3 +222,13 @@ def test_the_alternate_screen_is_known_without_a_screen() -> None:
     watch.feed(b"\x1b[2J\x1b[?10")
     watch.feed(b"49l")
     assert not watch.in_alternate_screen
+
+
+def test_the_library_is_not_loaded_before_a_program_needs_it() -> None:
+    check = (
+        "import sys; from smith_tui.widgets.tool_calls import ToolCall; import smith_tui.widgets.tool_output\n"
+        "call = ToolCall('1', 'bash', '', 0.0); call.feed(b'plain'); call.view.rows(80, 20)\n"
+        "assert 'pyte' not in sys.modules\n"
+        "call.feed(b'\\x1b[2A'); call.view.rows(80, 20); assert 'pyte' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", check], check=True)

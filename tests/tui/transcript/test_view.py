@@ -328,6 +328,45 @@ async def test_b22_every_row_is_as_wide_as_the_view(width: int) -> None:
             assert all(joined.count(word) >= 5 for word in WIDE_WORDS)
 
 
+@pytest.mark.parametrize("width", [9, 30, 80])
+async def test_b22_right_to_left_text_keeps_its_letters_their_order_and_the_width(width: int) -> None:
+    said = "שלום עולם, مرحبا بالعالم and e\u0301te \u202eturned"
+    async with shown((width, 20)) as (transcript, _, app):
+        transcript.add_user(said)
+        transcript.start_assistant("direct")
+        transcript.append_text(f"{said}\n\n| עברית | b |\n|---|---|\n| مرحبا | 1 |\n")
+        transcript.end_assistant()
+        transcript.flush()
+        rows = "".join("".join(screen(transcript)).split())
+        assert rows.count("שלום") == rows.count("مرحبابالعالم") == 2 or width < 30
+        assert "\u202e" not in rows
+        if width == 80:
+            assert "<U+202E>turned" in rows
+            transcript.text_select_all()
+            assert str(app.screen.get_selected_text()).startswith(said[:20])
+
+
+async def test_reasoning_is_dim_and_unfolds_with_a_key() -> None:
+    async with shown((60, 40)) as (transcript, pilot, _):
+        transcript.start_assistant("direct")
+        transcript.append_reasoning("\n".join(f"thought {number}" for number in range(30)))
+        transcript.append_text("the answer")
+        transcript.end_assistant()
+        transcript.flush()
+        rows = screen(transcript)
+        assert "… 27 more lines" in "\n".join(rows)
+        y = next(index for index, row in enumerate(rows) if "thought 1" in row)
+        styles = [piece.style for piece in transcript.render_lines(Region(0, y, 60, 1))[0] if "thought" in piece.text]
+        assert styles
+        assert styles[0] is not None
+        assert (styles[0].color, styles[0].italic) == (transcript._ink.reasoning.color, True)
+        transcript.focus()
+        await pilot.press("enter")
+        assert "thought 29" in "\n".join(screen(transcript))
+        await pilot.press("enter")
+        assert "thought 29" not in "\n".join(screen(transcript))
+
+
 async def test_b19_foreign_text_is_literal_and_does_nothing() -> None:
     async with shown((100, 220)) as (transcript, pilot, app):
         for text in FOREIGN:
