@@ -37,6 +37,15 @@ def tab_row(calls: Sequence[ToolCall], shown: ToolCall, width: int) -> list[Tab]
     return _fit(pieces, width)
 
 
+def call_at(row: Sequence[Tab], x: int) -> str:
+    """Return the id of the call whose tab covers cell `x`, "" where there is none."""
+    for tab in row:
+        x -= cell_width(tab.text)
+        if x < 0:
+            return tab.call_id
+    return ""
+
+
 def _title(call: ToolCall) -> str:
     mark = STATE_MARKS[call.state][0]
     words = f"{call.name} {call.summary}" if call.summary else call.name

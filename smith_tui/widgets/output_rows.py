@@ -17,6 +17,8 @@ from smith_tui.widgets.tail_view import Lines, ViewRow
 MAX_COPIED_LINES = 10_000
 """Lines that a selection takes at most, so that copying does not hold the screen up."""
 
+_MAX_VERIFIED = 1_000
+
 
 class Marks(NamedTuple):
     """How rows look and what is marked in them: matches of a search, and a selection.
@@ -60,6 +62,16 @@ def text_before(row: ViewRow, lines: Lines) -> int:
 def _mark_part(strip: Strip, text: str, start: int, end: int, style: Style) -> Strip:
     start, end = max(0, start), min(end, len(text))
     return mark(strip, text, start, end, style) if start < end else strip
+
+
+def found_lines(lines: Lines, needle: str) -> list[int]:
+    """Return the numbers of the lines that hold `needle`, whatever its case."""
+    wanted = needle.lower()
+    numbers = list(lines.matching(wanted)) if wanted else []
+    if len(numbers) > _MAX_VERIFIED:
+        return numbers
+    # A line that was overwritten may hold what can be seen no longer.
+    return [number for number in numbers if wanted in lines.line(number).text.lower()]
 
 
 def selected_text(lines: Lines, selection: Selection) -> str:

@@ -13,11 +13,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
-from smith_tui.transcript.cells import cell_width, cut_to
+from smith_tui.transcript.cells import cut_to
 from smith_tui.transcript.painting import overlay
-from smith_tui.widgets.call_tabs import Tab, tab_row
+from smith_tui.widgets.call_tabs import Tab, call_at, tab_row
 from smith_tui.widgets.frames import Frames
-from smith_tui.widgets.output_rows import Marks, marked_strip, selected_text, text_before
+from smith_tui.widgets.output_rows import Marks, found_lines, marked_strip, selected_text, text_before
 from smith_tui.widgets.tail_view import ViewRow
 from smith_tui.widgets.tool_calls import CallState, HeaderStyle, ToolCall, ToolCalls, header
 
@@ -27,7 +27,6 @@ MORE_BELOW = " ↓ more below · End "
 STILL_RUNS = " The whole output can be opened as soon as the call is over "
 ALL_IS_HERE = " All of the output is here already "
 COPIED = " Copied "
-_MAX_VERIFIED = 1_000
 _WHEEL_ROWS = 3
 _SHIFT_COLUMNS = 8
 _NOTHING = " No tool has run yet"
@@ -149,15 +148,8 @@ class ToolOutputPane(Widget, can_focus=True):
         """Return the numbers of the lines of the shown output that hold `needle`, whatever its case, and mark them."""
         self._needle = needle
         self._frames.paint()
-        call, wanted = self._calls.shown, needle.lower()
-        if call is None or not wanted:
-            return []
-        lines = call.view.lines
-        numbers = list(lines.matching(wanted))
-        if len(numbers) <= _MAX_VERIFIED:
-            # A line that was overwritten may hold what can be seen no longer.
-            numbers = [number for number in numbers if wanted in lines.line(number).text.lower()]
-        return numbers
+        call = self._calls.shown
+        return [] if call is None else found_lines(call.view.lines, needle)
 
     def goto(self, hit: int) -> None:
         """Show a line in the upper third of the pane."""
@@ -193,11 +185,7 @@ class ToolOutputPane(Widget, can_focus=True):
         if call is None:
             return
         if y == 0 and self._has_tabs:
-            for tab in self._tabs(call):
-                x -= cell_width(tab.text)
-                if x < 0:
-                    self.show_call(tab.call_id)
-                    return
+            self.show_call(call_at(self._tabs(call), x))
         elif y == self.size.height - 1 and not call.view.following and x >= self.size.width - len(MORE_BELOW):
             call.view.to_end()
             self._moved(call)
