@@ -35,7 +35,14 @@ class RainLayer:
     """
 
     def __init__(
-        self, stage: Stage, surface: Surface, way: Way, *, clock: Callable[[], float] = time.monotonic, seed: int = 0
+        self,
+        stage: Stage,
+        surface: Surface,
+        way: Way,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        segments: Callable[[], Segments] = Segments,
+        seed: int = 0,
     ) -> None:
         self.frames = 0
         self.way = way
@@ -43,7 +50,7 @@ class RainLayer:
         self._surface = surface
         self._clock = clock
         self._seed = seed
-        self._segments: Segments | None = Segments() if way == "memory" else None
+        self._segments: Segments | None = segments() if way == "memory" else None
         self._look: tuple[Theme, tuple[str, ...]] | None = None
         self._timer: Timer | None = None
         self._rain: Rain | None = None

@@ -4,6 +4,8 @@ import _posixshmem  # type: ignore[import-not-found]
 import base64
 import os
 import re
+import threading
+import time
 import zlib
 from typing import Any, NamedTuple
 
@@ -43,10 +45,13 @@ class PictureBox:
     """Takes bytes in any pieces. name: answer to XTVERSION, "" for none; direct, memory: which ways it can show.
 
     frames: all that were shown. log: "frame", "lost", "delete", "name?" and "pictures?", in their order. modes: of the
-    shared memory that was read.
+    shared memory that was read. delay_s: before each answer.
     """
 
-    def __init__(self, name: str = "kitty(0.26.5)", *, direct: bool = True, memory: bool = True) -> None:
+    def __init__(
+        self, name: str = "kitty(0.26.5)", *, direct: bool = True, memory: bool = True, delay_s: float = 0.0
+    ) -> None:
+        self.delay_s = delay_s
         self.name, self.direct, self.memory = name, direct, memory
         self.images: dict[int, Picture] = {}
         self.placements: dict[int, Placement] = {}
@@ -168,15 +173,20 @@ class PictureBox:
 
 
 class PictureTerminal(Terminal):
-    """A terminal double with pictures; what they do to the screen is in `box`."""
+    """A terminal double with pictures, which are in `box`; while it `stands_still` it reads nothing."""
 
     def __init__(self, *arguments: Any, box: PictureBox, **options: Any) -> None:
         self.box = box
+        self.stands_still = False
         super().__init__(*arguments, **options)
 
     def _feed(self, data: bytes) -> None:
+        while self.stands_still and not self._closed:
+            time.sleep(0.01)
         others, answers = self.box.feed(data)
-        if answers:
+        if answers and self.box.delay_s:
+            threading.Timer(self.box.delay_s, self.send, [answers]).start()
+        elif answers:
             self.send(answers)
         super()._feed(others)
 

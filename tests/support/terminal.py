@@ -40,6 +40,7 @@ class Terminal:
         lines: int = 24,
         cwd: Path | None = None,
         environ: Mapping[str, str] | None = None,
+        kind: str = "xterm-256color",
     ) -> None:
         self.screen = ExactScreen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
@@ -57,7 +58,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             cwd=cwd,
-            env={**(os.environ if environ is None else environ), "TERM": "xterm-256color", "COLORTERM": "truecolor"},
+            env={**(os.environ if environ is None else environ), "TERM": kind, "COLORTERM": "truecolor"},
             start_new_session=True,
             preexec_fn=_take_terminal,
         )

@@ -1,0 +1,36 @@
+"""The rain of `smith-tui rain`, with keys that break the app: w in a worker, k in the handler itself, t in a timer."""
+
+import sys
+
+from textual import events
+
+from smith_core.config.shape import UiConfig
+from smith_tui.crash import crash_sentence
+from smith_tui.paste_parser import use_paste_parser
+from smith_tui.rain_command import RainShow
+
+
+class BreakingShow(RainShow):
+    def on_key(self, event: events.Key) -> None:
+        event.stop().prevent_default()
+        if event.key == "w":
+            self.run_worker(self._break())
+        elif event.key == "t":
+            self.set_timer(0.01, _break)
+        else:
+            _break()
+
+    async def _break(self) -> None:
+        _break()
+
+
+def _break() -> None:
+    raise RuntimeError("broken on purpose")
+
+
+if __name__ == "__main__":
+    use_paste_parser()
+    app = BreakingShow(UiConfig())
+    app.run()
+    print(crash_sentence(app.crash) if app.crash else "no crash", file=sys.stderr)
+    sys.exit(app.return_code)
