@@ -79,6 +79,7 @@ class Runtime:
             await asyncio.wait({self._opening}, timeout=TURN_END_S)
         if self._completion is not None:
             await self._completion.aclose()
+        await self.session.sandboxes.aclose()
         await self.services.model.aclose()
         if self.session.search is not None:
             await self.session.search.aclose()
@@ -272,7 +273,8 @@ class Runtime:
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
     """Return a new private folder that goes with its object; AgentFailure of kind persistence when none can be made."""
     try:
-        return tempfile.TemporaryDirectory(prefix="smith-")
+        # What a command has left running may still write to it when it goes.
+        return tempfile.TemporaryDirectory(prefix="smith-", ignore_cleanup_errors=True)
     except OSError as error:
         raise failure(
             "persistence",

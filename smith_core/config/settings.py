@@ -76,7 +76,12 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ),
     ("dispatch.max_parallel", integer(1, 16), "How many dispatched children run at the same time."),
     ("tools.bash_timeout_s", number(1, 3600), "Seconds that a command may run when its call names no limit."),
-    ("tools.sandbox", choice("off", "auto", "required"), "Whether commands run in a sandbox."),
+    (
+        "tools.sandbox",
+        choice("off", "auto", "required"),
+        "Whether commands run in a sandbox: never, where one works, or not at all without one.",
+    ),
+    ("tools.sandbox_network", choice("on", "off"), "Whether commands in a sandbox have the network."),
     ("tools.permission", choice("auto", "ask", "read-only"), "Whether tools run by themselves, ask, or only read."),
     ("tools.web_fetch_allow_hosts", _HOSTS, "Inside hosts that web_fetch may reach, as host or host:port."),
     ("ui.theme", choice("dark", "light", "contrast"), "The colours."),

@@ -44,6 +44,7 @@ class ToolsConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     bash_timeout_s: float = 120.0
     sandbox: str = "off"
+    sandbox_network: str = "on"
     permission: str = "auto"
     web_fetch_allow_hosts: tuple[str, ...] = ()
 

@@ -41,6 +41,7 @@ from smith_core.store.saving import Saver
 from smith_core.text import clean_text, shorten
 from smith_core.tools.attach import attach
 from smith_core.tools.permission import Permissions
+from smith_core.tools.sandbox.sandboxes import Sandboxes
 from smith_core.turn import TurnOutput, run_turn
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Session:
         self.deleted: list[str] = []
         self.has_screen = False
         self.permissions = Permissions(lambda: services.config.effective.tools.permission)
+        self.sandboxes = Sandboxes(spill_dir)
         self._steering = Steering()
         self._turn_over = asyncio.Event()
         self._turn_over.set()
@@ -257,6 +259,7 @@ class Session:
             project=self.scope.project,
             spill_dir=self.spill_dir,
             permissions=self.permissions,
+            sandboxes=self.sandboxes,
             search=self.search,
         )
         self._children = children_of(turn, place, model, self, emit)

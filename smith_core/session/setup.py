@@ -18,6 +18,7 @@ from smith_core.session.values import ExecutionContext
 from smith_core.store.repair import repair
 from smith_core.tools.base import ToolContext
 from smith_core.tools.permission import Asker, Permissions
+from smith_core.tools.sandbox.sandboxes import Sandboxes
 from smith_core.turn import TurnSetup
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class TurnPlace(msgspec.Struct, frozen=True, kw_only=True):
     project: Project
     spill_dir: Path
     permissions: Permissions
+    sandboxes: Sandboxes
     search: "SearchService | None" = None
 
 
@@ -97,4 +99,5 @@ def _tool_context(call_id: str, context: ExecutionContext, place: TurnPlace, par
         permit=place.permissions.permit_for(
             Asker(role=context.active_role, token=parts.token, emit=parts.emit, job_id=parts.job_id)
         ),
+        sandbox=lambda: place.sandboxes.sandbox(config.tools, place.project.root),
     )

@@ -14,6 +14,7 @@ from smith_core.report import DispatchResult
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
+    from smith_core.tools.sandbox.sandboxes import Sandbox
 
 MODEL_TEXT_LIMIT = 100_000
 """Most characters of one result that go to the model (fault kind B18)."""
@@ -27,7 +28,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     conversation_id: owner of the scratchpad. search: finds what was ever said, None where nothing is indexed.
     dispatch: runs a child for the call, given its arguments and call id; None in a child. Raises AgentFailure for a
     job that cannot be given. permit: decides whether a call of a tool that changes things may run, given the call and
-    its decoded arguments: returns why not, or None; everything may run without it.
+    its decoded arguments: returns why not, or None; everything may run without it. sandbox: gives the sandbox for
+    commands, None where they run without one; raises AgentFailure where they may not run at all.
     """
 
     call_id: str
@@ -45,6 +47,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     search: "SearchService | None" = None
     dispatch: Callable[[Any, str], Awaitable[DispatchResult]] | None = None
     permit: Callable[[ToolCall, Any], Awaitable[AgentError | None]] | None = None
+    sandbox: Callable[[], Awaitable["Sandbox | None"]] | None = None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 
+from smith_core.errors import AgentFailure
 from smith_core.process import TERM_GRACE_S
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed
 from smith_core.tools.shell_launch import find_shell
@@ -36,7 +37,7 @@ class BashArguments(msgspec.Struct, frozen=True):
 def bash_tool(term_grace_s: float = TERM_GRACE_S) -> ToolSpec:
     """Return the tool; a command that is stopped has `term_grace_s` seconds between SIGTERM and SIGKILL."""
 
-    async def run(arguments: BashArguments, ctx: ToolContext) -> ToolOutcome:
+    async def handle(arguments: BashArguments, ctx: ToolContext) -> ToolOutcome:
         timeout_s = ctx.bash_timeout_s if arguments.timeout is None else arguments.timeout
         refusal = _refuse(arguments.command, timeout_s)
         if refusal is not None:
@@ -48,9 +49,16 @@ def bash_tool(term_grace_s: float = TERM_GRACE_S) -> ToolSpec:
         shell = find_shell(ctx.child_env)
         if shell is None:
             return failed("there is neither bash nor sh; install bash or put it on PATH")
-        return await CommandRun(ctx, timeout_s=timeout_s, term_grace_s=term_grace_s).run(shell, arguments.command)
+        try:
+            sandbox = await ctx.sandbox() if ctx.sandbox is not None else None
+        except AgentFailure as caught:
+            return failed(caught.error.message, code=caught.error.code, kind=caught.error.kind)
+        if ctx.is_cancelled():
+            return cancelled_before_start()
+        run = CommandRun(ctx, timeout_s=timeout_s, term_grace_s=term_grace_s, sandbox=sandbox)
+        return await run.run(shell, arguments.command)
 
-    return ToolSpec(name="bash", description=_DESCRIPTION, arguments=BashArguments, handler=run, mutates=True)
+    return ToolSpec(name="bash", description=_DESCRIPTION, arguments=BashArguments, handler=handle, mutates=True)
 
 
 BASH = bash_tool()

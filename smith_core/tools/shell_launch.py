@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from smith_core.process import ProcessTree
+from smith_core.tools.sandbox.sandboxes import Sandbox
 from smith_core.tools.terminal import COLUMNS, ROWS
 
 ARGUMENT_LIMIT = 131_072
@@ -56,19 +57,28 @@ def shell_environment(child_env: Mapping[str, str], cwd: Path) -> dict[str, str]
 
 
 def start_shell(
-    shell: str, command: str, *, cwd: Path, child_env: Mapping[str, str], output_fd: int, script_dir: Path
+    shell: str,
+    command: str,
+    *,
+    cwd: Path,
+    child_env: Mapping[str, str],
+    output_fd: int,
+    script_dir: Path,
+    sandbox: Sandbox | None = None,
 ) -> ProcessTree:
-    """Start the command line; raise OSError if that fails.
+    """Start the command line, in a sandbox if there is one; raise OSError if that fails.
 
     A command too long for an argument is passed as an open file without a name, made in `script_dir`.
     """
+    environ = shell_environment(child_env, cwd)
     with _shell_arguments(command, script_dir) as (arguments, script_fds):
+        argv = [shell, *arguments]
         return ProcessTree(
-            [shell, *arguments],
+            argv if sandbox is None else sandbox.wrap(argv, cwd),
             cwd=cwd,
-            env=shell_environment(child_env, cwd),
+            env=environ if sandbox is None else sandbox.environment(environ),
             output_fd=output_fd,
-            pass_fds=script_fds,
+            pass_fds=(*script_fds, *(sandbox.descriptors if sandbox is not None else ())),
         )
 
 

@@ -13,6 +13,7 @@ from smith_core.process import ProcessTree
 from smith_core.text import clean_text
 from smith_core.tools.base import ToolContext, ToolOutcome, failed
 from smith_core.tools.output import HeadAndTail, Spill
+from smith_core.tools.sandbox.sandboxes import Sandbox
 from smith_core.tools.shell_launch import start_shell
 from smith_core.tools.terminal import LiveOutput, TerminalReader
 
@@ -34,11 +35,14 @@ class CommandRun:
 
     Whatever way it ends, its descriptors are closed and the shell is reaped. When it ends by timeout, by the
     person's cancel or by cancellation of the task, nothing that it started is left. When the shell ends by itself,
-    its background processes stay.
+    its background processes stay. sandbox: None to run it as the person would.
     """
 
-    def __init__(self, ctx: ToolContext, *, timeout_s: float, term_grace_s: float) -> None:
+    def __init__(
+        self, ctx: ToolContext, *, timeout_s: float, term_grace_s: float, sandbox: Sandbox | None = None
+    ) -> None:
         self._ctx = ctx
+        self._sandbox = sandbox
         self._timeout_s = timeout_s
         self._term_grace_s = term_grace_s
         self._started_at = time.monotonic()
@@ -78,6 +82,7 @@ class CommandRun:
                 child_env=self._ctx.child_env,
                 output_fd=terminal.writer_fd,
                 script_dir=self._ctx.spill_dir,
+                sandbox=self._sandbox,
             )
         except OSError as error:
             return error
@@ -119,6 +124,9 @@ class CommandRun:
         notes = _ending_note(ending, status, self._timeout_s)
         if still_writing:
             notes = f"[a background process still runs; what it writes to the terminal from now on is lost]\n{notes}"
+        if self._sandbox is not None and ending == "exited" and status != 0:
+            kept = self._text.excerpt()
+            notes = "\n".join(filter(None, (self._sandbox.note_on(kept.head + kept.tail), notes)))
         content, omitted = self._content(notes)
         return ToolOutcome(
             ok=ending == "exited" and status == 0,
