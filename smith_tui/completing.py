@@ -176,10 +176,11 @@ class Completing:
     @staticmethod
     def _first_selected(wanted: "Wanted", best: "Candidate") -> int:
         """Return which candidate Enter takes: none where somebody may mean what is typed as it is."""
-        if wanted.kind != "argument":
+        if wanted.kind == "mention":
             return 0
-        is_meant = best.is_closed or best.text.lower().startswith(wanted.query.lower())
-        return 0 if wanted.query and is_meant else -1
+        is_meant = best.is_closed or best.text.lower().lstrip("/").startswith(wanted.query.lower())
+        has_begun = bool(wanted.query) or wanted.kind == "command"
+        return 0 if has_begun and is_meant else -1
 
     def _stop_search(self) -> None:
         if self._search is not None:

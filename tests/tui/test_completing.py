@@ -78,6 +78,18 @@ async def test_what_is_typed_faster_than_it_is_looked_up_is_sent_as_it_is(
         await until(pilot, lambda: not box(app).display)
 
 
+async def test_enter_sends_a_mistyped_command_so_that_it_is_said_what_was_meant(tmp_path: Path) -> None:
+    app = app_in(tmp_path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press(*"/hlp")
+        await until(pilot, lambda: offered(app) == ["/help"])
+        assert box(app).selected == -1
+        await pilot.press("enter")
+        await until(pilot, lambda: "did you mean /help?" in app.chat.transcript.document.blocks[-1].text)
+        await pilot.press(*"/hlp", "tab")
+        assert app.chat.prompt.text == "/help"
+
+
 async def test_escape_closes_it_until_the_text_changes(tmp_path: Path) -> None:
     app = app_in(tmp_path)
     async with app.run_test(size=(100, 30)) as pilot:
