@@ -1,5 +1,5 @@
-# make run | test | check | bench | screenshots | kitty | docs | wheel-check | lock | clean. Everything they need is put into .venv.
-.PHONY: run test check suite bench crash local-eval screenshots kitty docs wheel-check lock clean
+# make run | test | check | bench | bench-check | screenshots | kitty | docs | wheel-check | lock | clean. Everything they need is put into .venv.
+.PHONY: run test check suite bench bench-check crash local-eval screenshots kitty docs wheel-check lock clean
 .DEFAULT_GOAL := run
 
 BIN := .venv/bin
@@ -25,6 +25,10 @@ suite: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m tests.bench $(ARGS)
+
+# Counts instead of times: quick, and the same on every machine. ARGS=--renew makes the counts of now the baseline.
+bench-check: .venv/.dev
+	$(BIN)/python -m tests.bench.check $(ARGS)
 
 crash: .venv/.dev
 	$(BIN)/python -m tests.crash $(ARGS)
