@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import msgspec
+
 from smith_core.tools.sandbox.layout import RUN_FOLDER, Layout
 
 INSIDE: Mapping[str, str] = {"TMPDIR": "/tmp", "XDG_CACHE_HOME": "/tmp/.cache"}
@@ -21,13 +23,31 @@ ISOLATION = ("--unshare-ipc", "--cap-drop", "ALL")
 SYSTEM = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 
 
+class Namespaces(msgspec.Struct, frozen=True, kw_only=True):
+    """Descriptors of namespaces that are there already.
+
+    owner: the user namespace that `processes` belongs to. user: the one inside of it that commands run in, None when
+    it is the same: bubblewrap makes two when the person is not root.
+    """
+
+    owner: int
+    processes: int
+    user: int | None = None
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """All of them."""
+        return (self.owner, self.processes, *(() if self.user is None else (self.user,)))
+
+
 def sandbox_arguments(
-    layout: Layout, namespaces: tuple[int, int] | None = None, is_folder: Callable[[str], bool] = os.path.isdir
+    layout: Layout, joined: Namespaces | None = None, is_folder: Callable[[str], bool] = os.path.isdir
 ) -> list[str]:
-    """Return the arguments that set the sandbox up; namespaces: descriptors of a user and of processes to join."""
+    """Return the arguments that set the sandbox up, with processes of its own or among those of `joined`."""
     own: tuple[str, ...] = OWN_PROCESSES
-    if namespaces is not None:
-        own = ("--userns", str(namespaces[0]), "--pidns", str(namespaces[1]))
+    if joined is not None:
+        own = ("--userns", str(joined.owner), "--pidns", str(joined.processes))
+        own += () if joined.user is None else ("--userns2", str(joined.user))
     network = () if layout.has_network else ("--unshare-net",)
     return [*own, *ISOLATION, *network, *SYSTEM, *_mounts(layout, is_folder)]
 

@@ -1,6 +1,7 @@
 """What all sandboxed commands of a session share: one world of processes, which ends with the session."""
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -8,12 +9,15 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
+from smith_core.tools.sandbox.arguments import Namespaces
 from smith_core.tools.sandbox.probe import bare_environment
 
 START_S = 10.0
 """Seconds that it may take to start; it takes some milliseconds."""
 
 _STOP_S = 1.0
+_GET_OWNER = 0xB701
+"""NS_GET_USERNS of ioctl_ns(2): opens the user namespace that a namespace belongs to."""
 _READY = b"ready\n"
 _MAX_BYTES = 10_000
 
@@ -29,7 +33,7 @@ class Keeper:
         """Start it; bubblewrap: the arguments that set up the sandbox, without the program. Raises OSError."""
         reader, writer = os.pipe()
         self._reader = reader
-        self._namespaces: tuple[int, int] | None = None
+        self._namespaces: Namespaces | None = None
         try:
             # Its standard input never ends while we live, and standard output says that everything is set up.
             self._process = subprocess.Popen(
@@ -52,8 +56,8 @@ class Keeper:
         """Whether commands can still join it."""
         return self._process.poll() is None
 
-    def open_namespaces(self) -> tuple[int, int]:
-        """Wait until it stands; return descriptors of its user and process namespaces. Blocks; raises OSError."""
+    def open_namespaces(self) -> Namespaces:
+        """Wait until it stands, and return what commands join. Blocks; raises OSError."""
         if self._namespaces is None:
             assert self._process.stdout is not None
             deadline = time.monotonic() + START_S
@@ -63,12 +67,7 @@ class Keeper:
                 pid = int(json.loads(info)["child-pid"])
             except (ValueError, KeyError, TypeError) as error:
                 raise OSError("bubblewrap did not say which process it has started") from error
-            user = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY)
-            try:
-                self._namespaces = (user, os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY))
-            except OSError:
-                os.close(user)
-                raise
+            self._namespaces = _open_namespaces(pid)
         return self._namespaces
 
     def close(self) -> None:
@@ -80,10 +79,27 @@ class Keeper:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        for descriptor in (self._reader, *(self._namespaces or ())):
+        for descriptor in (self._reader, *(self._namespaces.descriptors if self._namespaces else ())):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         self._reader, self._namespaces = -1, None
+
+
+def _open_namespaces(pid: int) -> Namespaces:
+    user, processes, owner = -1, -1, -1
+    try:
+        user = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY)
+        processes = os.open(f"/proc/{pid}/ns/pid", os.O_RDONLY)
+        owner = fcntl.ioctl(processes, _GET_OWNER)
+        if os.fstat(owner).st_ino == os.fstat(user).st_ino:
+            os.close(owner)
+            return Namespaces(owner=user, processes=processes)
+    except OSError:
+        for descriptor in (user, processes, owner):
+            if descriptor >= 0:
+                os.close(descriptor)
+        raise
+    return Namespaces(owner=owner, processes=processes, user=user)
 
 
 def _read_all(descriptor: int, deadline: float, end: bytes) -> bytes:

@@ -14,7 +14,7 @@ from smith_core.config.schema import ToolsConfig
 from smith_core.errors import failure
 from smith_core.log import LOGGER
 from smith_core.paths import ensure_private_dir
-from smith_core.tools.sandbox.arguments import INSIDE, sandbox_arguments
+from smith_core.tools.sandbox.arguments import INSIDE, Namespaces, sandbox_arguments
 from smith_core.tools.sandbox.keeper import START_S, Keeper
 from smith_core.tools.sandbox.layout import TEMPORARY, Layout, plan_layout
 from smith_core.tools.sandbox.probe import Probe, bare_environment, probe_bubblewrap
@@ -36,20 +36,20 @@ _NETWORK_SIGNS = re.compile(
 
 
 class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
-    """A sandbox that works; `program` is bubblewrap's path, namespaces: of the processes that commands join."""
+    """A sandbox that works; `program` is bubblewrap's path, joined: the processes that commands can see."""
 
     program: str
     layout: Layout
-    namespaces: tuple[int, int] | None = None
+    joined: Namespaces | None = None
 
     def wrap(self, argv: Sequence[str], cwd: Path) -> list[str]:
         """Return the argument vector that runs `argv` inside."""
-        return [self.program, *sandbox_arguments(self.layout, self.namespaces), "--chdir", str(cwd), "--", *argv]
+        return [self.program, *sandbox_arguments(self.layout, self.joined), "--chdir", str(cwd), "--", *argv]
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """What bubblewrap has to inherit."""
-        return self.namespaces or ()
+        return () if self.joined is None else self.joined.descriptors
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return an environment as it has to be inside."""
@@ -133,12 +133,12 @@ class Sandboxes:
             return None
         async with self._one_at_a_time:
             layout = await self._plan(root)
-            namespaces = await self._shared_namespaces(probe.program, layout)
+            joined = await self._join(probe.program, layout)
         has_network = tools.sandbox_network == "on"
         return Sandbox(
             program=probe.program,
             layout=msgspec.structs.replace(layout, has_network=has_network),
-            namespaces=namespaces,
+            joined=joined,
         )
 
     async def aclose(self) -> None:
@@ -155,7 +155,7 @@ class Sandboxes:
             self._layout = msgspec.structs.replace(layout, replaced=self._replaced)
         return self._layout
 
-    async def _shared_namespaces(self, program: str, layout: Layout) -> tuple[int, int] | None:
+    async def _join(self, program: str, layout: Layout) -> Namespaces | None:
         """Return what lets commands see each other's processes, None where bubblewrap is too old for that."""
         if self._keeper is not None and not self._keeper.is_alive:
             await self.aclose()
@@ -163,8 +163,8 @@ class Sandboxes:
             keeper: Keeper | None = None
             try:
                 keeper = Keeper([program, *sandbox_arguments(layout)], self._environ)
-                namespaces = await asyncio.to_thread(keeper.open_namespaces)
-                await asyncio.to_thread(self._try_to_join, program, layout, namespaces)
+                joined = await asyncio.to_thread(keeper.open_namespaces)
+                await asyncio.to_thread(self._try_to_join, program, layout, joined)
                 self._keeper = keeper
             except (OSError, subprocess.SubprocessError) as error:
                 LOGGER.warning("commands in the sandbox cannot share their processes: %s", error)
@@ -173,15 +173,15 @@ class Sandboxes:
                     await asyncio.to_thread(keeper.close)
         return self._keeper.open_namespaces() if self._keeper is not None else None
 
-    def _try_to_join(self, program: str, layout: Layout, namespaces: tuple[int, int]) -> None:
-        argv = [program, *sandbox_arguments(layout, namespaces), "--", "true"]
+    def _try_to_join(self, program: str, layout: Layout, joined: Namespaces) -> None:
+        argv = [program, *sandbox_arguments(layout, joined), "--", "true"]
         subprocess.run(
             argv,
             env=bare_environment(self._environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=namespaces,
+            pass_fds=joined.descriptors,
             timeout=START_S,
             check=True,
         )

@@ -22,7 +22,7 @@ from smith_core.cancel import new_root
 from smith_core.config.schema import ToolsConfig
 from smith_core.errors import AgentFailure
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec
-from smith_core.tools.sandbox.arguments import sandbox_arguments
+from smith_core.tools.sandbox.arguments import Namespaces, sandbox_arguments
 from smith_core.tools.sandbox.hidden import IN_HOME, hidden_places, is_below
 from smith_core.tools.sandbox.layout import Layout, plan_layout
 from smith_core.tools.sandbox.probe import Probe, probe_bubblewrap
@@ -118,8 +118,8 @@ def test_the_arguments_name_every_mount_outer_folders_first() -> None:
         "--remount-ro /run --remount-ro /home/u/.ssh --remount-ro /home/u/p/.config"
     )
     without = msgspec.structs.replace(LAYOUT, has_network=False)
-    assert sandbox_arguments(without, (7, 8))[:8] == [
-        *("--userns", "7", "--pidns", "8"),
+    assert sandbox_arguments(without, Namespaces(owner=7, processes=8, user=9))[:10] == [
+        *("--userns", "7", "--pidns", "8", "--userns2", "9"),
         *("--unshare-ipc", "--cap-drop", "ALL", "--unshare-net"),
     ]
     assert Sandbox(program="/b", layout=LAYOUT).wrap(["x"], Path("/c"))[-4:] == ["--chdir", "/c", "--", "x"]
