@@ -19,10 +19,10 @@ SLOW_LINE = 150_000
 class Probe:
     """Runs a program at 200×50 and reads all that it writes; times are of `time.perf_counter()`."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path, columns: int = COLUMNS) -> None:
         self.command, self.environ, self.cwd = command, environ, cwd
         self._master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, columns, 0, 0))
         self.output = bytearray()
         self.started_at = time.perf_counter()
         self.process = subprocess.Popen(

@@ -39,16 +39,37 @@ def key_echo(seconds: float = MEASURED_S) -> tuple[Reading, ...]:
 
 
 def against_markdown() -> tuple[Reading, ...]:
-    """An answer of prose at 200 and at 1,000 tokens/s, to its last word: processor time of the app, and bytes."""
-    readings = {}
+    """An answer of prose at 200 and at 1,000 tokens/s, to its last word: CPU of a screen alone, and bytes."""
+    spent, written = {}, {}
     for rate, tokens in ((200, 1_600), (1_000, 3_000)):
-        ours, theirs = _of_an_answer(tokens, rate), _of_markdown(tokens, rate)
-        told = f"{ours[0] / tokens * 1e6:.0f} against {theirs[0] / tokens * 1e6:.0f} µs"
-        readings[rate] = (Reading(ours[0] / theirs[0], told), ours[1], theirs[1])
-    _, written_by_us, written_by_them = readings[200]
-    stock = _of_an_answer(1_600, 200, "--set", "ui.output=stock")[1]
-    told = f"{written_by_us / 1600:.0f} bytes a token against {written_by_them / 1600:.0f}; stock {stock / 1600:.0f}"
-    return readings[200][0], readings[1_000][0], Reading(written_by_us / written_by_them, told)
+        for app in ("transcript_app", "markdown_app"):
+            cpu, size = _of_a_screen(app, tokens, rate)
+            spent[app, rate], written[app, rate] = cpu / tokens, size / tokens
+    readings = []
+    for rate in (200, 1_000):
+        ours, theirs = spent["transcript_app", rate], spent["markdown_app", rate]
+        readings.append(Reading(ours / theirs, f"{ours * 1e6:.0f} against {theirs * 1e6:.0f} µs"))
+    ours, theirs = written["transcript_app", 200], written["markdown_app", 200]
+    return *readings, Reading(ours / theirs, f"{ours:.0f} against {theirs:.0f} bytes a token")
+
+
+def _of_a_screen(app: str, tokens: int, rate: float) -> tuple[float, int]:
+    """Return the processor seconds and the bytes that one answer takes in an app of the bench."""
+    with baseline(app, tokens, rate, 1) as probe:
+        probe.wait_for(BASELINE_READY)
+        spent, mark = cpu_seconds(probe.process.pid), probe.mark()
+        probe.wait_for(LAST_WORD.encode(), mark, 90)
+        return cpu_seconds(probe.process.pid) - spent, probe.mark() - mark
+
+
+def whole_app(tokens: int = 1_600) -> tuple[Reading, ...]:
+    """The same answer at 200 tokens/s through the whole app, without its host; and with the stock output."""
+    cpu, size = _of_an_answer(tokens, TOKENS_PER_SECOND)
+    stock, more = _of_an_answer(tokens, TOKENS_PER_SECOND, "--set", "ui.output=stock")
+    told = (
+        f"{size / tokens:.0f} bytes a token; stock output {stock / tokens * 1e6:.0f} µs and {more / tokens:.0f} bytes"
+    )
+    return (Reading(cpu / tokens * 1e6, told),)
 
 
 def _of_an_answer(tokens: int, rate: float, *arguments: str, prepare: Prepare | None = None) -> tuple[float, int]:
@@ -63,14 +84,6 @@ def _of_an_answer(tokens: int, rate: float, *arguments: str, prepare: Prepare | 
         spent, mark = cpu_seconds(probe.process.pid), probe.mark()
         probe.send(b"go\r")
         probe.wait_for(LAST_WORD.encode(), mark, 60)
-        return cpu_seconds(probe.process.pid) - spent, probe.mark() - mark
-
-
-def _of_markdown(tokens: int, rate: float) -> tuple[float, int]:
-    with baseline("markdown_app", tokens, rate, 1) as probe:
-        probe.wait_for(BASELINE_READY)
-        spent, mark = cpu_seconds(probe.process.pid), probe.mark()
-        probe.wait_for(LAST_WORD.encode(), mark, 90)
         return cpu_seconds(probe.process.pid) - spent, probe.mark() - mark
 
 

@@ -56,11 +56,12 @@ PARTS: tuple[Part, ...] = (
         "against_markdown",
         "streams",
         (
-            Row("CPU per token at 200 tokens/s", "×", 0.3, _A),
-            Row("CPU per token at 1,000 tokens/s", "×", 0.15, _A),
+            Row("screen alone: CPU per token at 200 tokens/s", "×", 0.3, _A),
+            Row("screen alone: CPU per token at 1,000 tokens/s", "×", 0.15, _A),
             Row("bytes to the tty", "×", 0.3, _A),
         ),
     ),
+    Part("whole_app", "streams", (Row("the whole app: CPU per token at 200 tokens/s", "µs"),)),
     Part("long_history", "streams", (Row("streaming CPU behind 5,000 messages", "×", 1.2, "behind 100"),)),
     Part("steady", "streams", (Row("200 tokens/s: share of a core, app and host", "%", 20),)),
     Part(
@@ -85,7 +86,30 @@ PARTS: tuple[Part, ...] = (
             Row("the same: share of a core", "%", 60),
         ),
     ),
-    Part("four_panes", "panes", (Row("four panes at 50 tokens/s: CPU", "×", 0.3, f"four {_A}"),)),
+    Part("four_panes", "panes", (Row("four panes at 50 tokens/s each: CPU of the whole app", "×", 0.3, f"four {_A}"),)),
+    Part(
+        "rain_cost",
+        "rain",
+        (
+            Row("rain through shared memory: share of a core", "%", 2.5, "no rain, difference"),
+            Row("rain through the line: share of a core", "%", 4, "no rain, difference"),
+            Row("rain in cells: share of a core", "%", 12, "no rain, difference"),
+            Row("rain: frames a second", "", 10.5),
+            Row("rain through shared memory: a frame", "bytes", 130),
+            Row("rain through the line: a frame", "bytes", 10_000),
+        ),
+    ),
+    Part("rain_width", "rain", (Row("CPU with rain at 80, 200 and 300 columns: spread", "%", 20),)),
+    Part("rain_echo", "rain", (Row("key echo while it rains, p95", "×", 1.2, "no rain"),)),
+    Part(
+        "after_rain",
+        "rain",
+        (
+            Row("after a turn with rain: pictures", "", 0),
+            Row("a minute of it: CPU", "s", 1.2),
+            Row("a minute of it: written", "bytes", 60_000),
+        ),
+    ),
     Part(
         "memory",
         "standing",
