@@ -41,7 +41,7 @@ def flood_200_mb() -> tuple[Reading, ...]:
             delays.extend(echoes(probe, 0.5))
             sizes.append(resident_bytes(probe.process.pid))
             probe.send(_EMPTY_LINE)
-            probe.quiet(0.05, 0.1)
+            probe.quiet(0.3, 0.5)  # the next key must not meet its like on the screen
 
         wall = run(b"last-line-2", typing)
     return Reading(wall), Reading((max(sizes) - before) / MEGABYTE), Reading(max(delays) * 1000)
@@ -80,6 +80,8 @@ def _running(command: str, rounds: int) -> Iterator[tuple[Probe, Callable[..., f
 
         def run(wanted: bytes, meanwhile: Callable[[], None] | None = None) -> float:
             mark, sent = probe.mark(), probe.send(b"go\r")
+            if meanwhile is not None:
+                probe.quiet(0.2, 0.3)  # a key right behind Enter makes a paste of both
             while meanwhile is not None and probe.output.find(wanted, mark) < 0:
                 meanwhile()
             shown = probe.wait_for(wanted, mark, 120) - sent
