@@ -35,7 +35,7 @@ _smith_tui() {
   fi
   return 0
 }
-complete -o bashdefault -F _smith_tui smith-tui
+complete -o bashdefault -o default -F _smith_tui smith-tui
 """
 _BASH_SETTINGS = """\
 _smith_tui_settings() {{ compgen -W "{paths}" -- "$1"; }}

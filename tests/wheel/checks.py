@@ -66,7 +66,7 @@ def checks(installed: Installed) -> Iterator[tuple[str, Callable[[], None]]]:
     yield "imported from where it was installed", lambda: _no_repository(installed)
     yield "version with its commit", lambda: _version(installed)
     yield "help", lambda: _has(installed.run("--help"), "smith-tui doctor", "exit status of run")
-    yield "completion", lambda: _has(installed.run("completion", "bash"), "complete -o bashdefault -F _smith_tui")
+    yield "completion", lambda: _has(installed.run("completion", "bash"), "-F _smith_tui smith-tui")
     yield "manual page", lambda: _manual_page(installed)
     yield "task with tools", lambda: _task(installed)
     yield "doctor", lambda: _doctor(installed)
