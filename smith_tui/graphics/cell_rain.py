@@ -127,9 +127,10 @@ class CellRain:
 
     @property
     def _field(self) -> Field | None:
+        # Each sign is a piece of its own on its way to the terminal, so there are fewer than in a picture.
         size = self._view.scrollable_content_region
-        stage = self._stage
-        return field_in(0, 0, size.width, size.height, share=stage.share, max_columns=stage.max_columns)
+        columns = self._stage.max_columns * 3 // 4
+        return field_in(0, 0, size.width, size.height, share=self._stage.share, max_columns=columns)
 
     def _free(self, y: int) -> list[Gap]:
         row, width = self._view.row_at(y), self._view.document.width
