@@ -142,13 +142,18 @@ class CommandOutput(Event, frozen=True, kw_only=True, tag="command_output"):
 
 
 class SessionChanged(Event, frozen=True, kw_only=True, tag="session_changed"):
-    """The session now has this role, model and conversation; `cleared` when the transcript was emptied."""
+    """The session now has this role, model and conversation; `cleared` when the transcript was emptied.
+
+    permission: the value of tools.permission. sandbox: a SandboxState, how it stands with tools.sandbox.
+    """
 
     role: str
     model: str
     conversation_id: str
     title: str = ""
     cleared: bool = False
+    permission: str = ""
+    sandbox: str = ""
 
 
 class ConversationLoaded(Event, frozen=True, kw_only=True, tag="conversation_loaded"):

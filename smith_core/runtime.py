@@ -210,6 +210,7 @@ class Runtime:
             emit(Notice(level="error", text=normalize(caught, origin="runtime").message))
         if session.has_screen:
             await self._look_for_commands(emit)
+            await self._look_for_sandbox(emit)
         session.saver.report_notices(emit)
         session.wake_search()
 
@@ -225,6 +226,12 @@ class Runtime:
         if config.effective.active_role != before.active_role:
             self.session.active_role_from_config("active_role")
         emit(self.session.changed())
+
+    async def _look_for_sandbox(self, emit: Emit) -> None:
+        tools = self.services.config.effective.tools
+        if tools.sandbox != "off":
+            await self.session.sandboxes.look(tools)
+            emit(self.session.changed())
 
     async def _do(self, job: Callable[[Emit], Awaitable[None]], emit: Emit) -> None:
         try:

@@ -77,6 +77,7 @@ class SmithApp(OutputApp, inherit_bindings=False):
         """The engine, opened on first use, which is behind the first frame."""
         runtime = self.start.open_runtime()
         runtime.session.has_screen = True
+        runtime.session.permissions.is_attended = True
         runtime.services.ui.on_event(self._session_changed)
         return runtime
 
@@ -204,6 +205,11 @@ class SmithApp(OutputApp, inherit_bindings=False):
         """Go to the prompts that wait, or back."""
         if self.screen is self.chat:
             self.chat.open_queue()
+
+    def action_question(self) -> None:
+        """Go to the call that waits for an answer, or back."""
+        if self.screen is self.chat:
+            self.chat.asking.toggle_focus()
 
     def action_prompt_above(self) -> None:
         """Show the prompt above in the transcript."""

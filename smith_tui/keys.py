@@ -17,10 +17,12 @@ Scope = Literal[
     "children",
     "dispatched",
     "waiting",
+    "asking",
     "prompt",
     "continuation",
     "completion",
     "queue",
+    "permission",
     "copy",
     "link",
     "pane",
@@ -40,8 +42,8 @@ class KeyAction(msgspec.Struct, frozen=True):
 
     importance: 1 is the last to leave a narrow footer; 0 never stands there. scope: the widget that acts on the keys
     and has the focus then; "always", "children" (while there are child panes), "dispatched" (while the transcript
-    has children to open) and "waiting" (while prompts wait) are for keys that work everywhere. shown_as: text that
-    the footer shows in place of the key.
+    has children to open), "waiting" (while prompts wait) and "asking" (while a question waits) are for keys that work
+    everywhere. shown_as: text that the footer shows in place of the key. The labels of "permission" name the call.
     """
 
     name: str
@@ -62,8 +64,9 @@ def _focus_child(number: int) -> KeyAction:
     )
 
 
+_FOCUS_CHILD = tuple(_focus_child(number) for number in range(1, 10))
 _CANCEL_HELP = "Cancel the turn; twice within a second while nothing runs: quit"
-_STEER_HELP = "Say the prompt to the running turn, which hears it before its next request"
+_STEER_HELP = "Say the prompt to the running turn"
 _PREVIOUS_CALL = ("left_square_bracket", "ctrl+left")
 _WORD_KEYS = ("ctrl+right", "alt+right", "alt+f")
 _CONTINUE_HELP = "Take the rest of an earlier prompt, which is shown behind the caret"
@@ -82,14 +85,8 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("command_palette", ("ctrl+p",), "commands", "Find and run a command", 3),
     KeyAction("tool_output", ("ctrl+o",), "output", "Show or hide the tool output", 4),
     KeyAction("copy", ("alt+c",), "copy", "Copy what is selected, also while a turn runs", 0),
-    KeyAction("copy_answer", ("alt+a",), "copy answer", "Copy the last answer", 0),
-    KeyAction("copy_code", ("alt+k",), "copy code", "Copy the last code block", 0),
-    KeyAction("copy_chosen", ("alt+y",), "copy…", "Choose a message or a code block to copy", 8),
-    KeyAction("prompt_above", ("alt+up",), "prompt above", "Show the prompt above in the transcript", 0),
-    KeyAction("prompt_below", ("alt+down",), "prompt below", "Show the prompt below in the transcript", 0),
-    KeyAction("queue", ("alt+q",), "queue", "Queue: go to the prompts that wait", 3, "waiting"),
     KeyAction("find", ("ctrl+f",), "find", "Find text in the transcript", 5),
-    *(_focus_child(number) for number in range(1, 10)),
+    *_FOCUS_CHILD,
     KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),
     KeyAction("panes_close", ("alt+0",), "close panes", "Panes: close those of children that are over", 6, "children"),
     KeyAction("open_child", ("alt+t",), "child", "Open the whole transcript of a child", 3, "dispatched"),
@@ -103,6 +100,13 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("child_close", ("escape", "q"), "back", "Child: go back to the conversation", 2, "child"),
     KeyAction("help", ("f1",), "help", "Show all keys and commands", 3),
     KeyAction("redraw", ("ctrl+l",), "redraw", "Draw the whole screen again", 0),
+    KeyAction("question", ("alt+p",), "answer", "Question: go to the call that waits for an answer", 1, "asking"),
+    KeyAction("queue", ("alt+q",), "queue", "Queue: go to the prompts that wait", 3, "waiting"),
+    KeyAction("copy_answer", ("alt+a",), "copy answer", "Copy the last answer", 0),
+    KeyAction("copy_code", ("alt+k",), "copy code", "Copy the last code block", 0),
+    KeyAction("copy_chosen", ("alt+y",), "copy…", "Choose a message or a code block to copy", 8),
+    KeyAction("prompt_above", ("alt+up",), "prompt above", "Show the prompt above in the transcript", 0),
+    KeyAction("prompt_below", ("alt+down",), "prompt below", "Show the prompt below in the transcript", 0),
     KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
     KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
     KeyAction("paste_open", ("alt+v",), "open paste", "Open the large paste at the caret", 0, "prompt"),
@@ -120,6 +124,10 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("link_open", ("enter", "o"), "open", "Link: open the address that is shown", 1, "link"),
     KeyAction("link_copy", ("c",), "copy", "Link: copy the address", 1, "link"),
     KeyAction("link_leave", ("escape", "q"), "leave", "Link: leave it", 1, "link"),
+    KeyAction("permit_once", ("y",), "yes", "Question: let this call run", 0, "permission"),
+    KeyAction("permit_tool", ("a",), "always {tool}", "Question: let the tool run in this session", 0, "permission"),
+    KeyAction("permit_same", ("c",), "always {covers}", "Question: let this very call run again", 0, "permission"),
+    KeyAction("permit_deny", ("n", "escape"), "no", "Question: do not let it run; the turn goes on", 0, "permission"),
     KeyAction("queue_edit", ("enter", "e"), "edit", "Queue: take the prompt back into the input line", 2, "queue"),
     KeyAction("queue_remove", ("d", "delete"), "remove", "Queue: remove the prompt", 2, "queue"),
     KeyAction("queue_up", ("shift+up", "ctrl+up", "u"), "earlier", "Queue: send it earlier", 3, "queue"),
@@ -179,9 +187,10 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("pager_close", ("escape", "q"), "back", "Conversation: go back", 1, "pager"),
 )
 
-_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "waiting")
+_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "waiting", "asking")
 _WITHOUT_TYPING: tuple[Scope, ...] = (
     "queue",
+    "permission",
     "copy",
     "link",
     "tool_output",
@@ -311,5 +320,13 @@ def key_call(action: KeyAction) -> str:
 
 
 def help_rows(actions: Iterable[KeyAction]) -> list[tuple[str, str]]:
-    """Return (keys, help) of every action, for a help screen."""
-    return [(", ".join(key_label(key) for key in action.keys), action.help) for action in actions]
+    """Return (keys, help) of every action, for a help screen; the keys of the child panes are one row."""
+    rows: list[tuple[str, str]] = []
+    for action in actions:
+        if action in _FOCUS_CHILD[1:]:
+            continue
+        if action == _FOCUS_CHILD[0]:
+            rows.append((action.shown_as, f"Go to child pane 1 to {len(_FOCUS_CHILD)}"))
+        else:
+            rows.append((", ".join(key_label(key) for key in action.keys), action.help))
+    return rows

@@ -14,6 +14,8 @@ from smith_core.events import (
     MessagesFollowed,
     Notice,
     OutputDiscarded,
+    PermissionAnswered,
+    PermissionRequested,
     ReasoningDelta,
     RequestStarted,
     RetryWaiting,
@@ -121,6 +123,12 @@ class Presenter:
                 self._tool_output(call_id, chunk)
             case ToolStarted(call_id=call_id, name=name, arguments=arguments):
                 self._tool_started(call_id, name, arguments)
+            case PermissionRequested(call_id=call_id, name=name):
+                self.status.change(activity="asking", tool_name=name)
+                self.transcript.ask_tool(call_id, is_asked=True)
+            case PermissionAnswered(call_id=call_id):
+                self.status.change(activity="tool")
+                self.transcript.ask_tool(call_id, is_asked=False)
             case ToolEnded(result=result):
                 self._tool_ended(result)
             case MessageAdded(message=message):
@@ -142,8 +150,8 @@ class Presenter:
                 self.transcript.add_plain(text)
             case SaveStateChanged(problem=problem):
                 self.status.change(is_unsaved=bool(problem))
-            case SessionChanged(role=role, model=model, cleared=cleared):
-                self._session_changed(role, model, cleared)
+            case SessionChanged():
+                self._session_changed(event)
             case ConversationLoaded(messages=messages):
                 self._streaming = False
                 self.transcript.load(messages)
@@ -242,9 +250,15 @@ class Presenter:
             f"follows in {event.wait_s:.1f} s; Ctrl+C stops waiting.",
         )
 
-    def _session_changed(self, role: str, model: str, cleared: bool) -> None:
-        self.status.change(role_alias=ROLES[role].alias, model=model or self.status.state.model)
-        if cleared:
+    def _session_changed(self, event: SessionChanged) -> None:
+        state = self.status.state
+        self.status.change(
+            role_alias=ROLES[event.role].alias,
+            model=event.model or state.model,
+            permission=event.permission or state.permission,
+            sandbox=event.sandbox or state.sandbox,
+        )
+        if event.cleared:
             self.transcript.clear()
             self.output.clear()
 

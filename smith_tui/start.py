@@ -8,6 +8,7 @@ import msgspec
 
 from smith_core.config.schema import Config
 from smith_core.config.user_file import UserFile
+from smith_core.roles import ROLES
 
 if TYPE_CHECKING:
     from smith_core.command_table import Command
@@ -35,6 +36,18 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
     import_engine: Callable[[], None] = lambda: None
+
+    @property
+    def status(self) -> dict[str, str]:
+        """What the status bar says at first: fields of its state."""
+        tools = self.config.tools
+        return {
+            "role_alias": ROLES[self.config.active_role].alias,
+            "folder": str(self.cwd),
+            "model": self.model,
+            "permission": tools.permission,
+            "sandbox": "off" if tools.sandbox == "off" else "unknown",
+        }
 
 
 class SmithHost(Protocol):

@@ -20,6 +20,8 @@ _SCOPES = {
     "children": "While there are child panes",
     "dispatched": "While the transcript has children to open",
     "waiting": "While prompts wait",
+    "asking": "While a call waits for your answer",
+    "permission": "Answers to a question, while the prompt is empty",
     "prompt": "In the prompt",
     "continuation": "While the rest of an earlier prompt is shown",
     "completion": "In the list of completions",

@@ -73,6 +73,7 @@ async def change_config(context: CommandContext, arguments: str) -> None:
         context.session.active_role_from_config(path)
         if path == "tools.permission":
             context.session.permissions.forget()
+        await context.session.sandboxes.look(config.effective.tools)
         context.emit(context.session.changed())
 
 

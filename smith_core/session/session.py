@@ -343,10 +343,13 @@ class Session:
 
     def changed(self, *, cleared: bool = False) -> SessionChanged:
         """Return the event that tells the screen what the session is now."""
+        tools = self.services.config.effective.tools
         return SessionChanged(
             role=self.active_role,
             model=self.model.model if self.model else "",
             conversation_id=self.services.conversation.conversation_id,
             title=self.services.conversation.title,
             cleared=cleared,
+            permission=tools.permission,
+            sandbox=self.sandboxes.state(tools),
         )

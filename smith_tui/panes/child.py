@@ -108,6 +108,8 @@ def activity_words(state: ChildState, now: float) -> Piece:
             return literal(status.tool_name) or "tool", "accent"
         case "thinking":
             return "thinking", "accent"
+        case "asking":
+            return "asks you", "warning"
         case _:
             return "waiting", "muted"
 

@@ -19,6 +19,7 @@ from smith_tui.panes.desk import ChildDesk
 from smith_tui.presenter import Presenter
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.permission_desk import PermissionDesk
 from smith_tui.screens.stored_desk import StoredDesk
 from smith_tui.screens.turn_desk import TurnDesk
 from smith_tui.theme import THEMES, Theme
@@ -125,9 +126,10 @@ class ChatScreen(Screen[None]):
             open_engine=lambda: self.runtime if self._is_open.is_set() else None,
             changed=self._show_keys,
         )
+        self.asking = PermissionDesk(self, self._actions, changed=self._show_keys)
         start = self._start_with
         self.transcript.set_role(start.config.active_role)
-        self.status.change(role_alias=ROLES[start.config.active_role].alias, folder=str(start.cwd), model=start.model)
+        self.status.change(**start.status)
         self.transcript.add_plain(start.welcome or WELCOME)
         for notice in self._notices:
             self.transcript.add_notice("warning", notice)
@@ -236,6 +238,7 @@ class ChatScreen(Screen[None]):
         self.presenter.show(event)
         self.desk.show(event)
         self.turns.note(event)
+        self.asking.show(event)
         match event:
             case QuitRequested():
                 self.app.exit(return_code=0)
@@ -326,7 +329,7 @@ class ChatScreen(Screen[None]):
         }
         scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
         waiting: tuple[Scope, ...] = ("waiting",) if len(self.queue) else ()
-        self.query_one(KeyHints).show_keys_for((scope, *self.desk.scopes, *waiting))
+        self.query_one(KeyHints).show_keys_for((*self.asking.scopes(scope), *self.desk.scopes, *waiting))
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""

@@ -51,7 +51,7 @@ def has_gap_after(name: str, next_name: str) -> bool:
 class ToolCard(Block):
     """One tool call from its start to its result."""
 
-    __slots__ = ("_result", "arguments", "job_id", "name", "output", "state", "summary")
+    __slots__ = ("_result", "arguments", "is_asked", "job_id", "name", "output", "state", "summary")
 
     def __init__(self, name: str, arguments: str, palette: str, *, has_gap: bool = True) -> None:
         super().__init__(palette, has_gap=has_gap)
@@ -60,6 +60,8 @@ class ToolCard(Block):
         self.summary: str | None = None
         self.state: ToolState = "running"
         self.output = ""
+        self.is_asked = False
+        """Whether the call waits for the person to let it run."""
         self.job_id = ""
         """Of the child that a dispatch call runs."""
         self._result: ToolResult | None = None
@@ -81,8 +83,8 @@ class ToolCard(Block):
 
     @property
     def can_fold(self) -> bool:
-        """A finished call can be looked at whole."""
-        return self._result is not None
+        """A finished call can be looked at whole, and so can one that the person is asked about."""
+        return self._result is not None or self.is_asked
 
     def estimate(self, width: int) -> int:
         """Count what a folded card shows."""
@@ -124,6 +126,8 @@ class ToolCard(Block):
 
     def _mark(self, ink: Ink) -> Span:
         """Return the sign for how the call stands."""
+        if self.is_asked:
+            return ("?", ink.warning)
         return {
             "running": ("●", ink.accent),
             "ok": ("✓", ink.success),
@@ -138,7 +142,7 @@ class ToolCard(Block):
     def _facts(self, ink: Ink) -> list[Span]:
         """Return what stands at the right of the title."""
         if self._result is None:
-            return [("running", ink.accent)]
+            return [("waits for your answer", ink.warning)] if self.is_asked else [("running", ink.accent)]
         metadata = self._result.metadata
         facts: list[Span] = []
         if metadata.diff:
@@ -160,6 +164,8 @@ class ToolCard(Block):
         return spaced
 
     def _body(self, width: int, ink: Ink) -> list[Line]:
+        if self.is_asked:
+            return self._arguments(width, ink) if self.is_expanded else []
         if self._result is None:
             last_lines = self.output.strip("\n").rsplit("\n", RUNNING_ROWS)[-RUNNING_ROWS:]
             output = _end_of("\n".join(last_lines), RUNNING_ROWS * width * 2)

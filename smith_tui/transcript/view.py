@@ -115,6 +115,13 @@ class Transcript(DocumentView):
             card.show_output(text)
             self._changed(card)
 
+    def ask_tool(self, call_id: str, *, is_asked: bool) -> None:
+        """Show that a call waits for the person's answer, or no longer."""
+        card = self._cards.get(call_id)
+        if card is not None:
+            card.is_asked = is_asked
+            self._changed(card)
+
     def end_tool(self, call_id: str, result: ToolResult) -> None:
         """Show how a call ended; the result of an unknown call is ignored."""
         card = self._cards.pop(call_id, None)

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from smith_tui.widgets.status_line import RUNNING, Activity, StatusState, compose
+from smith_tui.widgets.status_line import RUNNING, STILL, Activity, StatusState, compose
 
 _SPINNER_S = 0.2
 _CLOCK_S = 1.0
@@ -90,7 +90,7 @@ class StatusBar(Widget):
 
     @property
     def _spins(self) -> bool:
-        return not self.reduced_motion and self._state.activity in RUNNING and self._state.activity != "retry"
+        return not self.reduced_motion and self._state.activity in RUNNING - STILL
 
     def _run_ticker(self) -> None:
         """Have a timer exactly while a turn runs: fast for the spinner, once a second for the clock alone."""

@@ -8,8 +8,10 @@ from smith_core.embedded.label import label_of
 from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import cell_width, cut_to
 
-Activity = Literal["idle", "thinking", "streaming", "tool", "retry", "error", "cancelled"]
-RUNNING: frozenset[Activity] = frozenset({"thinking", "streaming", "tool", "retry"})
+Activity = Literal["idle", "thinking", "streaming", "tool", "asking", "retry", "error", "cancelled"]
+RUNNING: frozenset[Activity] = frozenset({"thinking", "streaming", "tool", "asking", "retry"})
+STILL: frozenset[Activity] = frozenset({"asking", "retry"})
+"""Of those, what is shown without a spinner."""
 _WAITING_FOR_TOOLS: frozenset[Activity] = frozenset({"thinking", "tool"})
 PieceStyle = Literal["mark", "role", "text", "muted", "warning", "error"]
 Piece = tuple[str, PieceStyle]
@@ -17,13 +19,20 @@ Piece = tuple[str, PieceStyle]
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _GAP = "  "
 _FOLDER_CELLS = (40, 24, 12)  # tried one after the other before the folder is left out
+_MODES = {"auto": "YOLO", "ask": "asks", "read-only": "read-only"}
+_SANDBOXES: dict[str, tuple[str, PieceStyle]] = {
+    "on": ("sandbox", "muted"),
+    "missing": ("no sandbox", "warning"),
+    "refused": ("no bash", "error"),
+    "unknown": ("sandbox?", "muted"),
+}
 _MODEL_CELLS, _BRANCH_CELLS, _TOOL_CELLS = 40, 24, 24
 
 
 class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock.
 
-    children: how many dispatched children run.
+    children: how many dispatched children run. permission, sandbox: as in SessionChanged.
     """
 
     role_alias: str = ""
@@ -42,6 +51,8 @@ class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     branch: str = ""
     is_unsaved: bool = False
+    permission: str = ""
+    sandbox: str = ""
 
 
 def compose(state: StatusState, now: float, width: int, *, frame: int | None = None) -> list[Piece]:
@@ -74,9 +85,18 @@ def _left(state: StatusState, now: float, frame: int | None) -> list[_Part]:
     parts: list[_Part] = [(1, (mark, *alias))]
     if state.model:
         parts.append((4, ((cut_to(literal(label_of(state.model).short), _MODEL_CELLS), "text"),)))
+    if state.permission:
+        parts.append((3, (guard(state.permission, state.sandbox),)))
     if state.is_unsaved:
         parts.append((2, (("not saved", "error"),)))
     return [*parts, (2, (words,))]
+
+
+def guard(permission: str, sandbox: str) -> Piece:
+    """Return what stands between a tool and the machine, in one or two words."""
+    mode = _MODES.get(permission, permission)
+    words, style = _SANDBOXES.get(sandbox, ("", "muted"))
+    return (f"{mode}, {words}" if words else mode), style
 
 
 def _right(state: StatusState, now: float, folder_cells: int) -> list[_Part]:
@@ -106,6 +126,8 @@ def _activity(state: StatusState, now: float, frame: int | None) -> tuple[Piece,
             return ("✗", "error"), ("error", "error")
         case "cancelled":
             return ("⊘", "warning"), ("cancelled", "warning")
+        case "asking":
+            return ("?", "warning"), (f"may {cut_to(literal(state.tool_name), _TOOL_CELLS)} run?", "warning")
         case "retry":
             left = max(0, round(state.retry_at - now))
             return ("◌", "warning"), (f"attempt {state.attempt}/{state.max_attempts} in {left} s", "warning")

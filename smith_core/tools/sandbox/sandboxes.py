@@ -19,8 +19,8 @@ from smith_core.tools.sandbox.keeper import START_S, Keeper
 from smith_core.tools.sandbox.layout import TEMPORARY, Layout, plan_layout
 from smith_core.tools.sandbox.probe import Probe, bare_environment, probe_bubblewrap
 
-SandboxState = Literal["off", "on", "missing", "unknown"]
-"""Not wanted; wanted and working; wanted and not working; wanted and not tried yet."""
+SandboxState = Literal["off", "on", "missing", "refused", "unknown"]
+"""Not wanted; working; not working, so commands run without; required and not working; not tried yet."""
 
 TEMPORARY_NAME = "sandbox-tmp"
 
@@ -110,7 +110,9 @@ class Sandboxes:
             return "off"
         if self._trying is None or not self._trying.done():
             return "unknown"
-        return "on" if self._trying.result().program else "missing"
+        if self._trying.result().program:
+            return "on"
+        return "refused" if tools.sandbox == "required" else "missing"
 
     async def sandbox(self, tools: ToolsConfig, root: str) -> Sandbox | None:
         """Return the sandbox for commands in a project, None where they run without one.
