@@ -97,9 +97,12 @@ class Canvas:
             changed = sorted({*changed, *range(shift.top, shift.bottom + 1)})
         for y in changed:
             row = self._shown[y]
-            if row is not wanted[y]:
-                encoder.row(y, None if row is None else row.cells, wanted[y].cells)
-                self._shown[y] = wanted[y]
+            if row is None:
+                encoder.row(y, None, wanted[y].cells)
+            elif row.parts != wanted[y].parts:
+                # Behind a shift most rows are equal; their cells need not even be made.
+                encoder.row(y, row.cells, wanted[y].cells)
+            self._shown[y] = wanted[y]
         return encoder.finish(cursor)
 
 

@@ -9,6 +9,7 @@ from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
@@ -18,6 +19,7 @@ from smith_tui.transcript import painting, selection
 from smith_tui.transcript.cells import index_at_cell
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.model import TOP, Document, Place, Row
+from smith_tui.transcript.scroll_bar import DocumentScrollBar
 from smith_tui.transcript.selecting import MOTIONS, Motion, Stretch, begin, moved, stretch_of
 
 BAR_STEPS = 8
@@ -185,6 +187,16 @@ class DocumentView(ScrollView, can_focus=True):
             setattr(self.styles, f"scrollbar_{name}", theme.background)
 
     # Textual's calls
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scroll bar, made when it is first asked for."""
+        if self._vertical_scrollbar is None:
+            bar = DocumentScrollBar(vertical=True, name="vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self._vertical_scrollbar = bar
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         self._is_resizing = True

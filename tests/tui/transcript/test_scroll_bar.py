@@ -1,0 +1,45 @@
+"""The document's scroll bar looks as Textual's does, for every size, position and colour."""
+
+import random
+
+import pytest
+from textual.geometry import Region
+from textual.scrollbar import ScrollBar
+
+from smith_tui.transcript.scroll_bar import DocumentScrollBar
+from tests.support.widget_app import WidgetApp
+
+ROWS = 20
+
+
+class BarApp(WidgetApp):
+    CSS = f"ScrollBar {{ width: 1; height: {ROWS}; dock: left; }}"
+
+
+def cells(bar: ScrollBar) -> list[object]:
+    strips = bar.render_lines(Region(0, 0, 1, ROWS))
+    return [
+        (
+            segment.text,
+            segment.style and (segment.style.color, segment.style.bgcolor, segment.style.reverse, segment.style.meta),
+        )
+        for strip in strips
+        for segment in strip
+    ]
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+async def test_it_is_drawn_as_textual_draws_it(no_color: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    theirs, ours = ScrollBar(), DocumentScrollBar()
+    rng = random.Random(1)
+    async with BarApp(theirs, ours).run_test(size=(20, ROWS)) as pilot:
+        for number in range(60):
+            size, window = rng.randint(1, 400), rng.randint(0, 40)
+            position = rng.randint(0, max(0, size - window))
+            for bar in (theirs, ours):
+                bar.window_virtual_size, bar.window_size, bar.position = size, window, position
+                bar.mouse_over = number % 20 > 9
+            await pilot.pause()
+            assert cells(ours) == cells(theirs)
+            assert len(cells(ours)) == ROWS
