@@ -359,7 +359,8 @@ class PageScreen(pyte.Screen):
         if x > 0 and line[x].data == "":
             x -= 1
         if x >= 0:
-            line[x] = line[x]._replace(data=visible(line[x].data + mark))
+            self._last = visible(line[x].data + mark)
+            line[x] = line[x]._replace(data=self._last)
 
 
 def _mend_halves(cells: list[str]) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smith_tui.emulator.addressing import Addressing
@@ -194,6 +194,7 @@ _SEQUENCES += [
 ]
 
 
+@example(["e\u0301".encode(), b"\x1b[5b"], 1)
 @given(st.lists(st.sampled_from(_SEQUENCES), max_size=40), st.integers(1, 9))
 def test_where_output_is_cut_never_matters(parts: list[bytes], piece: int) -> None:
     data = b"".join(parts)
