@@ -26,8 +26,9 @@ class Segments:
         """Make a segment that nobody else can read, and return its name; OSError when there is no room."""
         self._count += 1
         name = f"{self._begin}{self._count:x}"
-        descriptor = self._memory.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        # Noted first: a signal may end the program between two steps.
         self._unread.append(name)
+        descriptor = self._memory.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         try:
             # Reserved at once: to write into memory that there is not would end the process.
             if hasattr(os, "posix_fallocate"):

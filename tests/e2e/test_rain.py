@@ -83,7 +83,7 @@ def app(
 def send_out(terminal: PictureTerminal) -> None:
     """Have two children sent out, and wait until both ask their model."""
     terminal.type("go\r")
-    terminal.wait_for(lambda text: text.count("thinking") >= 2 and "2 children" in text, 40)
+    terminal.wait_for(lambda text: text.count("thinking") >= 2 and "2 children" in text, 60)
 
 
 def until(terminal: PictureTerminal, holds: Callable[[PictureBox], bool]) -> None:
@@ -142,6 +142,19 @@ def test_b23_however_it_ends_while_it_rains_nothing_is_left(
         if end != signal.SIGHUP:  # then there is no terminal any more
             assert_given_back(terminal)
             assert terminal.raw.rindex(b"a=d,d=I") < terminal.raw.rindex(b"\x1b[?1049l")
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["read to the end", "standing still"])
+def test_b23_the_end_of_the_terminal_ends_the_app_and_leaves_no_memory(
+    rainy: Place, model: tuple[Children, str], is_read: bool
+) -> None:
+    with app(rainy, model[1]) as terminal:
+        rain(terminal)
+        terminal.stands_still = not is_read
+        time.sleep(0.3)
+        terminal.hang_up()
+        assert terminal.process.wait(10) == 129
+        assert segments_of(terminal.process.pid) == []
 
 
 def test_b23_a_stop_takes_the_picture_away_and_it_comes_back_with_the_whole_screen(

@@ -72,10 +72,15 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(10)
-        self._closed = True
-        self._reader.join(10)
-        os.close(self._slave)
-        os.close(self._master)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Close the terminal, as when its window is closed."""
+        if not self._closed:
+            self._closed = True
+            self._reader.join(10)
+            os.close(self._slave)
+            os.close(self._master)
 
     def type(self, text: str) -> None:
         """Send keys as a person's terminal would."""
