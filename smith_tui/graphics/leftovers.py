@@ -4,11 +4,13 @@ It imports next to nothing, for every start looks for that.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
-PREFIX = "smith-rain-"
-"""Begin of the names of all our segments; the process id in hexadecimal digits follows."""
+PREFIX = "smith-r-"
+"""Begin of the names of all our segments; the process id and a random part follow, in hexadecimal digits."""
+_OURS = re.compile(f"{PREFIX}([0-9a-f]{{1,8}})-[0-9a-f]+")
 IMAGE_ID = 0x5341
 """Our one picture; always the same number, so that a start can remove what a killed one has left."""
 DELETE = f"\x1b_Ga=d,d=I,i={IMAGE_ID},q=2\x1b\\"
@@ -35,13 +37,13 @@ def remove_stale(folder: Path = _SHOWN_IN) -> int:
     """Remove the segments of this user's processes that were killed; return how many there were."""
     removed = 0
     try:
-        names = [name for name in os.listdir(folder) if name.startswith(PREFIX)]  # noqa: PTH208 - names are enough
+        names = os.listdir(folder)  # noqa: PTH208 - names are enough
     except OSError:
         return 0
-    for name in names:
-        path = folder / name
+    for ours in filter(None, map(_OURS.fullmatch, names)):
+        path = folder / ours[0]
         try:
-            if path.stat().st_uid == os.getuid() and not _is_running(name):
+            if path.stat().st_uid == os.getuid() and not _is_running(int(ours[1], 16)):
                 path.unlink()
                 removed += 1
         except OSError:
@@ -49,10 +51,10 @@ def remove_stale(folder: Path = _SHOWN_IN) -> int:
     return removed
 
 
-def _is_running(name: str) -> bool:
+def _is_running(process_id: int) -> bool:
     try:
-        os.kill(int(name.removeprefix(PREFIX).partition("-")[0], 16), 0)
-    except (ValueError, OverflowError, ProcessLookupError):
+        os.kill(process_id, 0)
+    except (OverflowError, ProcessLookupError):
         return False
     except PermissionError:
         pass

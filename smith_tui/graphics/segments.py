@@ -18,7 +18,7 @@ class Segments:
             raise OSError("this Python has no shared memory") from error
         self._memory = _posixshmem
         # Shorter than the 31 characters that macOS allows.
-        self._begin = f"/{PREFIX}{os.getpid():x}-{secrets.token_hex(3)}"
+        self._begin = f"/{PREFIX}{os.getpid():x}-{secrets.token_hex(2)}"
         self._count = 0
         self._unread: list[str] = []
 

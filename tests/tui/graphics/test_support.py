@@ -146,7 +146,7 @@ def test_b28_the_next_start_removes_what_a_killed_one_has_left_and_nothing_else(
     assert remove_stale() >= 1
     assert box._from_memory(name, 1) is None
     assert box._from_memory(kept, 1) == b"y"
-    others = [tmp_path / other for other in ("notes", f"{PREFIX}1-ff", "x" + PREFIX)]
+    others = [tmp_path / other for other in ("notes", f"{PREFIX}1-ff", f"{PREFIX}notes-ff", f"x{PREFIX}fffffff-ff")]
     for other in others:
         other.touch()
     assert remove_stale(tmp_path) == 0
