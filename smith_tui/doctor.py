@@ -53,6 +53,8 @@ async def _report(engine: Engine) -> int:
     try:
         for finding in (*_machine(), _rain(engine), *_settings(engine), *_programs(), _web_search(engine), *hosts):
             healthy &= _show(finding)
+        async for finding in _safety(runtime):
+            healthy &= _show(finding)
         async for finding in _store(engine, runtime):
             healthy &= _show(finding)
         async for finding in _models(engine, runtime):
@@ -117,6 +119,18 @@ def _settings(engine: Engine) -> Iterator[Finding]:
     else:
         there = "read" if path.exists() else "not there, defaults are used"
         yield Finding(subject="settings", state="ok", text=f"{path} ({there})")
+
+
+async def _safety(runtime: Runtime) -> AsyncIterator[Finding]:
+    from smith_core.tools.sandbox.words import PERMISSION_WORDS, sandbox_words
+
+    session, tools = runtime.session, runtime.services.config.effective.tools
+    yield Finding(subject="permission", state="ok", text=PERMISSION_WORDS[tools.permission])
+    probe = await session.sandboxes.probe()
+    layout = await session.sandboxes.plan((await session.recompute_turn_scope()).project.root)
+    state = session.sandboxes.state(tools)
+    marks: dict[str, State] = {"on": "ok", "refused": "problem"}
+    yield Finding(subject="sandbox", state=marks.get(state, "note"), text=sandbox_words(tools, state, probe, layout))
 
 
 async def _store(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:

@@ -134,7 +134,7 @@ class Sandboxes:
                 )
             return None
         async with self._one_at_a_time:
-            layout = await self._plan(root)
+            layout = await self.plan(root)
             joined = await self._join(probe.program, layout)
         has_network = tools.sandbox_network == "on"
         return Sandbox(
@@ -149,8 +149,11 @@ class Sandboxes:
         if keeper is not None:
             await asyncio.to_thread(keeper.close)
 
-    async def _plan(self, root: str) -> Layout:
-        """Return the layout, the same one for ever: what commands change in the project must not widen it."""
+    async def plan(self, root: str) -> Layout:
+        """Return the layout, the same one for ever: what commands change in the project must not widen it.
+
+        Raises AgentFailure of kind persistence when there is no place for temporary files.
+        """
         if self._layout is None:
             temporary = ensure_private_dir(self._spill_dir / TEMPORARY_NAME)
             layout = await asyncio.to_thread(plan_layout, root, self._environ, self._spill_dir, temporary)

@@ -27,6 +27,7 @@ from smith_core.tools.sandbox.hidden import IN_HOME, hidden_places, is_below
 from smith_core.tools.sandbox.layout import Layout, plan_layout
 from smith_core.tools.sandbox.probe import Probe, probe_bubblewrap
 from smith_core.tools.sandbox.sandboxes import Sandbox, Sandboxes
+from smith_core.tools.sandbox.words import sandbox_words
 from smith_core.tools.shell import bash_tool
 from tests.core.dispatch.test_children import report, to
 from tests.support.bash_calls import DAEMON, SHORT_GRACE_S, BashCalls, python, wait_until
@@ -475,3 +476,25 @@ async def test_b27_keys_reach_no_sandboxed_command_and_tmp_lasts(
     assert second == "kept\n[exit code 0]"
     assert not Path("/tmp/sandbox-note").exists()
     await runtime.stop_session("end")
+
+
+@pytest.mark.parametrize(
+    ("tools", "probe", "words"),
+    [
+        (ToolsConfig(), Probe(program="/b"), "(tools.sandbox is off); bubblewrap works here"),
+        (ToolsConfig(), Probe(problem="it is broken"), "(tools.sandbox is off); it is broken"),
+        (AUTO, Probe(problem="it is broken"), "although tools.sandbox is auto: it is broken"),
+        (REQUIRED, Probe(problem="it is broken"), "no command runs (tools.sandbox is required): it is broken"),
+        (AUTO, Probe(program="/b"), "they can write /p and /git, and a /tmp of their own"),
+        (
+            ToolsConfig(sandbox="auto", sandbox_network="off"),
+            Probe(program="/b"),
+            "1 places of secrets, and have no",
+        ),
+    ],
+)
+async def test_it_is_said_what_works_and_why_not(tmp_path: Path, tools: ToolsConfig, probe: Probe, words: str) -> None:
+    sandboxes = Sandboxes(tmp_path, {}, lambda environ: probe)
+    await sandboxes.probe()
+    layout = Layout(writable=("/p", "/git"), hidden=("/h",), kept=(), temporary="/t")
+    assert words in sandbox_words(tools, sandboxes.state(tools), probe, layout)
