@@ -38,6 +38,14 @@ def test_bindings_and_help_follow_the_config() -> None:
     assert not any(binding.action == "send" for binding in app_bindings(actions))
 
 
+def test_the_help_has_one_row_for_the_keys_of_the_child_panes_unless_one_was_changed() -> None:
+    rows = dict(help_rows(KEY_ACTIONS))
+    assert rows["Alt+1…9"] == "Go to child pane 1 to 9"
+    assert not any(key in rows for key in ("Alt+1", "Alt+5"))
+    changed, _ = resolve_keys({"focus_child_5": "f5"})
+    assert dict(help_rows(changed))["F5"] == "Go to child pane 5"
+
+
 def test_two_actions_can_swap_their_keys() -> None:
     actions, problems = resolve_keys({"find": "ctrl+o", "tool_output": "ctrl+f"})
     assert problems == ()
