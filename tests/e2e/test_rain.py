@@ -266,8 +266,11 @@ def test_it_rains_behind_the_transcript_alone_until_the_first_output(rainy: Plac
         assert len(terminal.raw) - written < 500
 
 
-def test_b24_a_terminal_that_stands_still_is_not_buried_and_goes_on(rainy: Place, model: tuple[Children, str]) -> None:
-    with app(rainy, model[1]) as terminal:
+@pytest.mark.parametrize("output", ["diff", "stock"])
+def test_b24_a_terminal_that_stands_still_is_not_buried_and_goes_on(
+    rainy: Place, model: tuple[Children, str], output: str
+) -> None:
+    with app(rainy, model[1], None, "--set", f"ui.output={output}") as terminal:
         rain(terminal)
         terminal.stands_still = True
         time.sleep(2.5)
