@@ -99,7 +99,7 @@ def is_transcript(value: Any) -> bool:
     if isinstance(value, Sequence):
         return any(
             isinstance(item, Mapping)
-            and item.get("role") in _CHAT_ROLES
+            and str(item.get("role")) in _CHAT_ROLES
             and ("content" in item or "tool_calls" in item)
             for item in value
         )

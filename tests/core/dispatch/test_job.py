@@ -65,6 +65,11 @@ def test_a_raw_transcript_is_refused(context: Any) -> None:
     assert "raw transcript" in refusal(context=context)
 
 
+@pytest.mark.parametrize("role", [[], {}, None, 5, True])
+def test_a_list_that_only_looks_like_a_transcript_is_taken_as_words(role: Any) -> None:
+    assert "seen" in job(context=[{"role": role, "content": "seen"}]).context.user_request_summary
+
+
 def test_a_raw_transcript_that_is_flagged_is_taken() -> None:
     taken = job(context={"transcript": TALK, "allow_transcript": True})
     assert "content: hello" in taken.context.transcript

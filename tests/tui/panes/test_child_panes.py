@@ -12,7 +12,7 @@ from smith_core.events import AnyEvent, ChildEnded, OutputDiscarded, RequestStar
 from smith_core.messages import TurnResult
 from smith_core.report import DispatchResult
 from smith_tui.app import SmithApp, app_around
-from smith_tui.panes.area import ChildPanes
+from smith_tui.panes.area import MOST_FINISHED, ChildPanes
 from smith_tui.transcript.view import Transcript
 from tests.support import children
 from tests.support.engine import open_engine
@@ -128,6 +128,21 @@ async def test_alt_0_takes_finished_panes_away_and_leaves_those_that_run(tmp_pat
         assert [(pane.child.number, pane.child.job_id) for pane in area.panes] == [(1, "j3"), (2, "j2")]
         await pilot.press("alt+2")
         assert area.current is area.panes[1]
+
+
+async def test_a_turn_that_dispatches_on_and_on_keeps_the_newest_strips_and_the_one_in_use(tmp_path: Path) -> None:
+    app = app_in(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        area = await play(pilot, [*children.turn(1), *children.end(1)])
+        area.focus_number(1)
+        for number in range(2, MOST_FINISHED + 12):
+            await play(pilot, [*children.start(number, "worker", "more"), *children.end(number)])
+        area = await play(pilot, children.start(99, "worker", "the last one"))
+        jobs = {pane.child.job_id for pane in area.panes}
+        assert len(jobs) == MOST_FINISHED + 2
+        newest = {f"j{number}" for number in range(12, MOST_FINISHED + 12)}
+        assert jobs == {"j1", "j99"} | newest
+        assert len({pane.child.number for pane in area.panes}) == len(jobs)
 
 
 async def test_the_keys_go_from_pane_to_pane_and_back_to_the_prompt(tmp_path: Path) -> None:
