@@ -18,6 +18,7 @@ from smith_core.fileedit import EditRefusedError
 from smith_core.plainfile import FileBusyError, NotRegularFileError
 from smith_core.text import clean_text
 from smith_core.tools.base import ToolContext, ToolOutcome, failed
+from smith_core.tools.sandbox.reach import OutOfReachError, layout_of, reached
 
 _LISTED_NAMES = 5_000
 _SUGGESTIONS = 3
@@ -143,18 +144,21 @@ def _link_text(path: Path) -> str:
 
 async def run_in_thread(work: Callable[[Path], ToolOutcome], verb: str, raw_path: str, ctx: ToolContext) -> ToolOutcome:
     """Run blocking `work` on the resolved path off the event loop; expected failures come back as an outcome."""
+    layout = await layout_of(ctx)
 
     def guarded() -> ToolOutcome:
         path = Path(raw_path)
         try:
             path = resolve_path(raw_path, ctx.cwd)
-            return work(path)
+            return work(path if layout is None else reached(layout, path, writes=verb != "read"))
         except AgentFailure as failure:
             if failure.error is not CANCELLED:
                 raise
             return ToolOutcome(ok=False, content=f"[cancelled before the {verb}]", error=CANCELLED, cancelled=True)
         except PathRefusedError as error:
             return failed(f"Cannot {verb} it: {error}", code="bad_path")
+        except OutOfReachError as error:
+            return failed(f"Cannot {verb} {shown_path(path, ctx.cwd)}: {error}", code="out_of_reach", kind="policy")
         except _EXPECTED as error:
             return failed(
                 explain(error, verb, path, ctx.cwd),

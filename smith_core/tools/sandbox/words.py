@@ -28,5 +28,5 @@ def sandbox_words(tools: ToolsConfig, state: SandboxState, probe: Probe, layout:
         f"commands run in bubblewrap ({probe.program}; tools.sandbox is {tools.sandbox})\n"
         f"they can write {writable}, and a /tmp of their own\n"
         f"they can read the rest, but for {len(layout.hidden)} places of secrets, and {network}\n"
-        "read, edit and write, and your own !commands, work outside of it"
+        "read, edit, write and the code tools keep to the same places; your own !commands do not"
     )
