@@ -9,7 +9,7 @@ from tests.crash.disks import POINTS
 from tests.crash.kills import Tally, fresh, kill_journal_writers, kill_shared_writers, kill_turn_writers
 from tests.crash.power import cut_power
 
-KILLS = 12
+KILLS = 8
 POWER_CUTS = 500
 _SEED = 1
 

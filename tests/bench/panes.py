@@ -12,7 +12,7 @@ from tests.support.server_thread import ServerThread
 CHILDREN = 4
 
 
-def four_children(seconds: float = 8.0) -> tuple[Reading, ...]:
+def four_children(seconds: float = 6.0) -> tuple[Reading, ...]:
     """Key echo and share of one core of the app while four children write at 200 tokens/s each."""
     exact_threads()
     delays, share = _while_streaming(CHILDREN, 200, seconds)
@@ -21,7 +21,7 @@ def four_children(seconds: float = 8.0) -> tuple[Reading, ...]:
     return Reading(p95(delays) * 1000, told), Reading(share * 100)
 
 
-def four_panes(seconds: float = 8.0, rate: float = 50.0) -> tuple[Reading, ...]:
+def four_panes(seconds: float = 6.0, rate: float = 50.0) -> tuple[Reading, ...]:
     """Share of one core while four children write at 50 tokens/s each, against four Markdown widgets; nobody types."""
     _, ours = _while_streaming(CHILDREN, rate, seconds, types=False)
     with baseline("markdown_app", int(60 * rate), rate, CHILDREN) as probe:

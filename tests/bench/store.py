@@ -49,7 +49,7 @@ def _write(database: sqlite3.Connection, records: list[tuple[str, bytes]]) -> No
     database.execute("commit")
 
 
-def append_message(appends: int = 3_000) -> tuple[Reading, ...]:
+def append_message(appends: int = 2_000) -> tuple[Reading, ...]:
     """Appending 1 KB behind 20,000 of them, one durable batch each, in turn with sqlite."""
     ours, theirs = [], []
     with _folder() as folder:

@@ -22,7 +22,7 @@ from tests.bench.reading import Reading
 from tests.bench.timing import KEY, cpu_seconds, echoes, exact_threads, in_ms, median, p95
 from tests.support.server_thread import ServerThread
 
-MEASURED_S = 8.0
+MEASURED_S = 6.0
 
 
 def key_echo(seconds: float = MEASURED_S) -> tuple[Reading, ...]:
@@ -62,7 +62,7 @@ def _of_a_screen(app: str, tokens: int, rate: float) -> tuple[float, int]:
         return cpu_seconds(probe.process.pid) - spent, probe.mark() - mark
 
 
-def whole_app(tokens: int = 1_600) -> tuple[Reading, ...]:
+def whole_app(tokens: int = 1_000) -> tuple[Reading, ...]:
     """The same answer at 200 tokens/s through the whole app, without its host; and with the stock output."""
     cpu, size = _of_an_answer(tokens, TOKENS_PER_SECOND)
     stock, more = _of_an_answer(tokens, TOKENS_PER_SECOND, "--set", "ui.output=stock")
@@ -87,7 +87,7 @@ def _of_an_answer(tokens: int, rate: float, *arguments: str, prepare: Prepare | 
         return cpu_seconds(probe.process.pid) - spent, probe.mark() - mark
 
 
-def long_history(tokens: int = 1_600) -> tuple[Reading, ...]:
+def long_history(tokens: int = 1_200) -> tuple[Reading, ...]:
     """An answer at 200 tokens/s behind 5,000 messages against one behind 100: processor time of the app."""
     spent = {}
     for count in (100, 5_000):

@@ -44,7 +44,7 @@ def thousand_steps() -> tuple[Reading, ...]:
     with ServerThread(_steps(STEPS)) as backend, smith(backend.url, "--set", "tool_step_budget=2000") as probe:
         probe.wait_for(READY)
         probe.send(b"go\r")
-        probe.wait_for(b"done-1", timeout=90)
+        probe.wait_for(b"done-1", timeout=140)
         # The first answer waits for whatever is loaded with it.
         began = [request.started_at for request in backend.requests][1:]
     gaps = [later - earlier for earlier, later in pairwise(began)]
