@@ -8,6 +8,7 @@ from smith_core.events import ChildEvent, PermissionAnswer, PermissionAnswered, 
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.timer import Timer
 
     from smith_core.events import AnyEvent
     from smith_tui.keys import KeyAction, Scope
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 QUIET_S = 0.5
 """Seconds without a key after which one can answer: who types when a question comes up does not mean it."""
+
+HOLD_S = 0.15
+"""Seconds for which a letter waits before it counts as an answer: if another key follows, both are text."""
 
 
 class PermissionDesk:
@@ -30,6 +34,8 @@ class PermissionDesk:
         self._changed = changed
         self._bar: PermissionBar | None = None
         self._last_key = 0.0
+        self._held: tuple[str, Timer] | None = None
+        self.hold_s = HOLD_S
         self.clock: Callable[[], float] = time.monotonic
         take_other, note_edit = screen.prompt.intercept, screen.prompt.edited
 
@@ -86,17 +92,39 @@ class PermissionDesk:
             return False
         now, before = self.clock(), self._last_key
         self._last_key = now
+        if self._put_back():
+            return False
         answer = self._bar.answer_for(event.key)
         if answer is None or self._screen.prompt.edited_text or now - before < QUIET_S:
             return False
-        self.answer(answer)
+        if event.character is None or not event.is_printable:
+            self.answer(answer)
+        else:
+            self._held = event.character, self._screen.set_timer(self.hold_s, lambda: self._let_go(answer))
         return True
+
+    def _put_back(self) -> bool:
+        """Give a letter that is held to the prompt, where it belongs; say whether there was one."""
+        if self._held is None:
+            return False
+        letter, timer = self._held
+        self._held = None
+        timer.stop()
+        prompt = self._screen.prompt
+        prompt.replace_range(prompt.caret, prompt.caret, letter)
+        return True
+
+    def _let_go(self, answer: PermissionAnswer) -> None:
+        if self._held is not None:
+            self._held = None
+            self.answer(answer)
 
     def _is_about(self, event: PermissionAnswered) -> bool:
         question = self.question
         return question is not None and (question.call_id, question.job_id) == (event.call_id, event.job_id)
 
     def _open(self, question: PermissionRequested | None) -> None:
+        self._put_back()
         bar = self._shown_bar()
         had_focus = bar.has_focus
         bar.ask(question)

@@ -102,6 +102,18 @@ async def test_keys_that_were_meant_for_the_prompt_go_there(tmp_path: Path) -> N
         assert not (tmp_path / "new").exists()
 
 
+async def test_a_word_that_is_typed_in_one_go_is_no_answer(tmp_path: Path) -> None:
+    app, _ = asking(tmp_path, ScriptedClient(bash("touch new"), "finished"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await wait_for_question(pilot, Clock())
+        app.chat.asking.hold_s = 3600
+        await pilot.press("y", "e", "s")
+        assert app.chat.prompt.text == "yes"
+        assert app.chat.asking.question is not None
+        assert not (tmp_path / "new").exists()
+
+
 async def test_a_paste_never_answers(tmp_path: Path) -> None:
     from textual import events
 
@@ -156,6 +168,7 @@ async def test_children_are_asked_for_by_name_one_after_the_other(tmp_path: Path
             assert lines_of(bar)[0].startswith("? Niobe wants to run bash.")
             asked.append(app.chat.asking.question)
             await pilot.press("y")
+            await until(pilot, lambda: app.chat.asking.question is not asked[-1])
         assert asked[0] != asked[1]
         await until(pilot, lambda: "finished" in shown(app))
         assert (tmp_path / "both").read_text() == "x\nx\n"
