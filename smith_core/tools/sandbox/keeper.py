@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -72,7 +73,10 @@ class Keeper:
 
     def close(self) -> None:
         """End it, and with it every process in the sandbox."""
-        self._process.kill()
+        if self._process.poll() is None:
+            # The group: bubblewrap alone, killed while it starts, would leave a child that waits for it for ever.
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_STOP_S)
         for stream in (self._process.stdin, self._process.stdout):

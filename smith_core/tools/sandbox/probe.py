@@ -1,7 +1,9 @@
 """Whether bubblewrap works on this machine, found out by running it, and in plain words why not."""
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -72,17 +74,23 @@ def _explain(said: str) -> str:
 def _run(argv: list[str], environ: Mapping[str, str]) -> str:
     """Return what was wrong, "" when nothing was."""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             argv,
             env=bare_environment(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            timeout=PROBE_S,
-            check=False,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return f"it did not end within {PROBE_S:g} s"
     except OSError as error:
         return f"it cannot be started: {error.strerror or error}"
-    return "" if done.returncode == 0 else done.stderr.decode("utf-8", "replace") or f"exit code {done.returncode}"
+    try:
+        _, said = process.communicate(timeout=PROBE_S)
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {PROBE_S:g} s"
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    return "" if process.returncode == 0 else said.decode("utf-8", "replace") or f"exit code {process.returncode}"
