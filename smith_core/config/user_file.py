@@ -77,8 +77,8 @@ def _decode(file: UserFile, text: str) -> UserSettings:
     try:
         candidate = json.loads(text, object_pairs_hook=_table, parse_int=_integer)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        return _unreadable(file, f"{place}: {_syntax_words(error)}")
+        position, words = _syntax_problem(error)
+        return _unreadable(file, f"{_place_of_character(error.doc, position)}: {words}")
     except RecursionError:
         return _unreadable(file, "its brackets are nested too deeply")
     if not isinstance(candidate, Mapping):
@@ -101,15 +101,21 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 1000 else float(digits)
 
 
-def _syntax_words(error: json.JSONDecodeError) -> str:
+def _syntax_problem(error: json.JSONDecodeError) -> tuple[int, str]:
+    """Return where the mistake is, as an offset, and what it is."""
     before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
     if after.startswith(("//", "/*", "#")):
-        return "comments are not allowed here"
+        return error.pos, "comments are not allowed here"
+    # Python points to the comma since version 3.13, and to what stands behind it before.
     if before.endswith(",") and after.startswith(("}", "]")):
-        return "there is a comma too many before this"
+        return len(before) - 1, "there is a comma too many here"
     if not after:
-        return "the file ends too early"
-    return next((words for start, words in _SYNTAX_WORDS if error.msg.startswith(start)), error.msg)
+        return error.pos, "the file ends too early"
+    return error.pos, next((words for start, words in _SYNTAX_WORDS if error.msg.startswith(start)), error.msg)
+
+
+def _place_of_character(text: str, offset: int) -> str:
+    return f"line {text.count(chr(10), 0, offset) + 1}, column {offset - text.rfind(chr(10), 0, offset)}"
 
 
 def _place_of_byte(data: bytes, offset: int) -> str:

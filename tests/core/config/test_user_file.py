@@ -12,7 +12,8 @@ from smith_core.config.schema import Config
 from smith_core.config.user_file import MAX_BYTES, UserFile, decode_value, locate_user_file
 
 BAD_FILES: list[tuple[str, bytes, str]] = [
-    ("comma behind the last entry", b'{"default_model":"m1",}', "line 1, column 23: there is a comma too many"),
+    ("comma behind the last value", b'{"keys":\n[1, 2,\n ]}', "line 2, column 6: there is a comma too many here"),
+    ("comma behind the last entry", b'{"default_model":"m1",}', "line 1, column 22: there is a comma too many here"),
     ("open bracket", b"{", "line 1, column 2: the file ends too early"),
     ("cut in a text", b'{"default_model":"m', "line 1, column 18: the text that starts here"),
     ("cut behind a key", b'{"default_model":', "line 1, column 18: the file ends too early"),
@@ -73,7 +74,7 @@ def test_b25_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
     path.write_bytes(b'\xef\xbb\xbf{"default_model":"m1"}')
     assert _load(path).config.default_model == "m1"
     path.write_bytes(b'\xef\xbb\xbf{"default_model":"m1",}')
-    assert "line 1, column 23" in _only_message(_load(path))
+    assert "line 1, column 22" in _only_message(_load(path))
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o200, 0o311])

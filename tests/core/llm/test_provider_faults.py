@@ -97,8 +97,11 @@ async def test_pings_and_a_slow_start_do_no_harm_within_the_limits(endpoint: End
 
 
 async def test_a_server_that_does_not_take_the_request(endpoint: Endpointed) -> None:
+    kept = []
+
     async def never_read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.pause_reading()  # type: ignore[attr-defined]
+        kept.append(writer)  # since Python 3.13 a writer that nobody has closes its connection
 
     server = await asyncio.start_server(never_read, "127.0.0.1", 0, limit=1)
     async with server:
