@@ -71,7 +71,7 @@ def _wait_for_conversation(probe: Probe) -> None:
     probe.quiet(2.0, 10.0)
 
 
-def popup_of_files(names: int = 12, letters: int = 7) -> tuple[Reading, ...]:
+def popup_of_files(names: int = 8, letters: int = 7) -> tuple[Reading, ...]:
     """A key of a mention → the list that fits it, in a project of 100,000 files, typed letter by letter."""
     rng = random.Random(5)
     delays: list[float] = []
