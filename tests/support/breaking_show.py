@@ -1,4 +1,4 @@
-"""The rain of `smith-tui rain`, with keys that break the app: w in a worker, k in the handler itself, t in a timer."""
+"""The rain of `smith-tui rain`, with keys that break the app: w in a worker, k in the handler itself."""
 
 import sys
 
@@ -15,8 +15,6 @@ class BreakingShow(RainShow):
         event.stop().prevent_default()
         if event.key == "w":
             self.run_worker(self._break())
-        elif event.key == "t":
-            self.set_timer(0.01, _break)
         else:
             _break()
 
