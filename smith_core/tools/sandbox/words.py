@@ -17,11 +17,11 @@ def sandbox_words(tools: ToolsConfig, state: SandboxState, probe: Probe, layout:
     """Return how commands run; the first line says it, the others what a sandbox lets them do."""
     if state == "off":
         could = "bubblewrap works here: set it to auto to use it" if probe.program else probe.problem
-        return f"commands run as you would run them (tools.sandbox is off); {could}"
+        return f"commands run as you would run them (tools.sandbox is off)\n{could}"
     if state == "refused":
-        return f"no command runs (tools.sandbox is required): {probe.problem}"
+        return f"no command runs (tools.sandbox is required)\n{probe.problem}"
     if state != "on":
-        return f"commands run as you would run them, although tools.sandbox is {tools.sandbox}: {probe.problem}"
+        return f"commands run as you would run them, although tools.sandbox is {tools.sandbox}\n{probe.problem}"
     network = "have the network" if tools.sandbox_network == "on" else "have no network"
     writable = " and ".join(layout.writable) or "no folder of yours, for this project holds your home folder"
     return (

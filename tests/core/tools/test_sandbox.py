@@ -489,10 +489,10 @@ async def test_b27_keys_reach_no_sandboxed_command_and_tmp_lasts(
 @pytest.mark.parametrize(
     ("tools", "probe", "words"),
     [
-        (ToolsConfig(), Probe(program="/b"), "(tools.sandbox is off); bubblewrap works here"),
-        (ToolsConfig(), Probe(problem="it is broken"), "(tools.sandbox is off); it is broken"),
-        (AUTO, Probe(problem="it is broken"), "although tools.sandbox is auto: it is broken"),
-        (REQUIRED, Probe(problem="it is broken"), "no command runs (tools.sandbox is required): it is broken"),
+        (ToolsConfig(), Probe(program="/b"), "(tools.sandbox is off)\nbubblewrap works here"),
+        (ToolsConfig(), Probe(problem="it is broken"), "(tools.sandbox is off)\nit is broken"),
+        (AUTO, Probe(problem="it is broken"), "although tools.sandbox is auto\nit is broken"),
+        (REQUIRED, Probe(problem="it is broken"), "no command runs (tools.sandbox is required)\nit is broken"),
         (AUTO, Probe(program="/b"), "they can write /p and /git, and a /tmp of their own"),
         (
             ToolsConfig(sandbox="auto", sandbox_network="off"),
