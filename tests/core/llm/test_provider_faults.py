@@ -112,6 +112,8 @@ async def test_a_server_that_does_not_take_the_request(endpoint: Endpointed) -> 
             messages=(Message(role="user", content="x" * 10_000_000),),
             timeouts=Timeouts(send_timeout=0.3, recv_timeout=5),
         )
+        for writer in kept:
+            writer.transport.abort()
     assert played.error.code == "timeout_send"
 
 
