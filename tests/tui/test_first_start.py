@@ -65,7 +65,8 @@ class Place:
         if len(self.installs) == 1:
             try:
                 await token.sleep(60)
-            except AgentFailure:
+            except (AgentFailure, asyncio.CancelledError):
+                # Token and task are cancelled together; which one is seen depends on the version of Python.
                 self.was_stopped = True
                 raise
 

@@ -1,6 +1,8 @@
 """A file that the person names: copied if it can be the model, refused in one sentence if not."""
 
+import asyncio
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -66,8 +68,19 @@ async def test_what_is_no_readable_file_is_refused_without_waiting(files: ModelF
 async def test_cancelling_stops_the_copy(files: ModelFiles, tmp_path: Path) -> None:
     source = tmp_path / "model.gguf"
     source.write_bytes(DATA)
-    token = new_root()
-    meter = Meter("fetching", MODEL.size, lambda _: token.request())
+    token, loop, is_cancelled = new_root(), asyncio.get_running_loop(), threading.Event()
+
+    def cancel() -> None:
+        token.request()
+        is_cancelled.set()
+
+    def clock() -> float:
+        # Called by the thread that copies, before its first bytes.
+        loop.call_soon_threadsafe(cancel)
+        assert is_cancelled.wait(30)
+        return 0.0
+
+    meter = Meter("fetching", MODEL.size, lambda _: None, clock)
     with pytest.raises(AgentFailure) as caught:
         await NamedFile(source).fetch(files, meter, token)
     assert caught.value.error.kind == "cancelled"
