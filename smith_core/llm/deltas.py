@@ -90,6 +90,11 @@ class DeltaAssembler:
             parts.append(StreamText(text=ready))
         return parts
 
+    @property
+    def has_usage(self) -> bool:
+        """Whether the endpoint has reported what was used."""
+        return read_usage(self._usage) is not None
+
     def completion(self, input_chars: int = 0) -> Completion:
         """Return the whole answer; call it after `finish`.
 

@@ -1,7 +1,8 @@
 """The only importer of litellm: one call, read the cheap way where that works, and every error in our own words.
 
 litellm routes, sets parameters and opens the stream. For OpenAI-compatible endpoints the stream under its wrapper is
-the SDK's, whose public `response` is the HTTP response; reading that costs a hundredth of iterating the wrapper.
+the SDK's, whose public `response` is the HTTP response; reading that costs a hundredth of iterating the wrapper. The
+messages pass it by as well, for it goes through all of them several times and changes nothing.
 """
 
 import asyncio
@@ -39,6 +40,15 @@ litellm.num_retries = 0
 # litellm's default transport, aiohttp, knows no limit for sending.
 litellm.disable_aiohttp_transport = True
 
+_STAND_IN = ({"role": "user", "content": ""},)
+"""The messages that litellm sees where the real ones go to the SDK."""
+
+_CHANGED_IDS = "__thought__"
+"""What litellm cuts a call's id off at, for endpoints that do not know the signature of Gemini's behind it.
+
+Source: THOUGHT_SIGNATURE_SEPARATOR in litellm's prompt_templates/factory.py.
+"""
+
 REFUSAL_BYTES = 64 * 1024
 """Most bytes of an HTTP error's body that are read."""
 
@@ -69,7 +79,7 @@ async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: boo
             raise
         if not assembler.finish_reason:
             raise AgentFailure(timeout_fault("timeout_total", target, request.timeouts)) from None
-    return assembler.completion(request_chars(request))
+    return assembler.completion(0 if assembler.has_usage else request_chars(request))
 
 
 def forget_keys() -> None:
@@ -97,6 +107,10 @@ def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
         parameters["model"] = f"{OPENAI_COMPATIBLE}/{request.model}"
         parameters["api_base"] = base_address(endpoint.api_url, target)
         parameters["api_key"] = endpoint.api_key or NO_KEY
+        if not any(_CHANGED_IDS in call.id for message in request.messages for call in message.tool_calls):
+            # The SDK puts these in the place of the others.
+            parameters["extra_body"] = {"messages": parameters["messages"]}
+            parameters["messages"] = list(_STAND_IN)
     elif endpoint.api_key:
         parameters["api_key"] = endpoint.api_key
     return parameters

@@ -6,6 +6,7 @@ pieces or again with every fragment; arguments come as text, as null, or as an o
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -161,8 +162,11 @@ def is_json_object(text: str) -> bool:
     """Say whether `text` is one whole JSON object."""
     if not text.rstrip().endswith("}"):
         return False
+    # It takes a little less than is JSON, such as no half of a surrogate pair, in a tenth of the time.
+    with suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+        return isinstance(msgspec.json.decode(text), dict)
     try:
-        return isinstance(json.loads(text, parse_constant=_refuse_constant), dict)
+        return isinstance(_STRICT.decode(text), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -170,6 +174,10 @@ def is_json_object(text: str) -> bool:
 def _refuse_constant(name: str) -> None:
     """NaN and the infinities are no JSON, whatever Python's parser takes."""
     raise ValueError(name)
+
+
+# Each call of json.loads with an option would make a decoder of its own.
+_STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def finish_arguments(text: str) -> str:

@@ -15,6 +15,7 @@ from smith_core.llm.protocol import (
     Timeouts,
     ToolDefinition,
 )
+from smith_core.llm.wire import request_body
 from smith_core.messages import Message, ToolCall
 from tests.support.model_server import ModelServer
 from tests.support.model_steps import (
@@ -308,3 +309,31 @@ async def test_a_whole_conversation_passes_a_strict_endpoint(endpoint: Endpointe
     )
     played = await endpoint.play("done", messages=messages, tools=TOOLS)
     assert played.text == "done" and endpoint.server.violations == []
+
+
+@pytest.mark.parametrize("model", ["m1", "gpt-5", "o1", "deepseek-reasoner", "gemini-3-pro", "anthropic/claude"])
+@pytest.mark.parametrize("tools", [(), TOOLS])
+async def test_an_address_gets_the_messages_as_they_are(
+    model: str, tools: tuple[ToolDefinition, ...], endpoint: Endpointed
+) -> None:
+    request = endpoint.request(model=model, tools=tools, messages=conversation("c1"))
+    await endpoint.play("done", model=model, tools=tools, messages=request.messages)
+    body = endpoint.server.requests[0].json
+    assert body == {"model": model, **request_body(request)}
+    assert list(body)[:2] == ["model", "messages"]
+
+
+async def test_a_signature_of_gemini_in_an_id_goes_to_no_other_model(endpoint: Endpointed) -> None:
+    await endpoint.play("done", messages=conversation("c1__thought__abc"))
+    _, _, asked, answered, _ = endpoint.server.requests[0].json["messages"]
+    assert asked["tool_calls"][0]["id"] == answered["tool_call_id"] == "c1"
+
+
+def conversation(call_id: str) -> tuple[Message, ...]:
+    return (
+        Message(role="system", content="s"),
+        Message(role="user", content="go"),
+        Message(role="assistant", reasoning="hm", tool_calls=(ToolCall(call_id, "read", '{"cache_control": 1}'),)),
+        Message(role="tool", tool_call_id=call_id, content="wörld"),
+        Message(role="user", content="data:image/png;base64,AAAA"),
+    )
