@@ -107,6 +107,7 @@ def without_stranded(messages: Sequence[Message], limits: WindowLimits) -> tuple
     if not limits.enabled:
         return tuple(messages)
     kept: list[Message] = []
+    half = limits.token_limit * QUARTERS_PER_TOKEN // 2
     room = 0
     following = ""
     for message in reversed(messages):
@@ -115,7 +116,7 @@ def without_stranded(messages: Sequence[Message], limits: WindowLimits) -> tuple
             if room < 0:
                 continue
         else:
-            room = limits.token_limit * QUARTERS_PER_TOKEN // 2
+            room = half
         following = message.role
         kept.append(message)
     return tuple(reversed(kept))
@@ -169,16 +170,17 @@ class _Fitting:
         """Take the newest whole rounds or turns between two positions that fit, and say whether these are all."""
         kept: list[Message] = []
         size = kept_size = kept_count = elided = kept_elided = 0
+        counts_reasoning, elide_over_chars = self.limits.counts_reasoning, self.limits.elide_over_chars
         is_whole = True
         for index in range(stop - 1, start - 1, -1):
             if index == self._system:
                 continue
             message = self.messages[index]
             role = message.role
-            if role == "tool" and index < self._verbatim_from:
+            if role == "tool" and index < self._verbatim_from and len(message.content) > elide_over_chars:
                 message = self._elide(message)
                 elided += message is not self.messages[index]
-            size += self._size(message)
+            size += message_quarters(message, counts_reasoning)
             if size > self.room:
                 is_whole = False
                 break
