@@ -133,6 +133,9 @@ class DocumentView(ScrollView, can_focus=True):
             self._place = self.document.end_place(height)
         before = self._shown
         self._shown = self._keep_equal(self.document.view(self._place, height))
+        if not self._is_following and self._is_end(self._shown):
+            # The view has grown, or what stood below is gone.
+            self._set_following(True)
         self._move_scroll_bar(self.document.offset(self._place))
         changed = [
             y

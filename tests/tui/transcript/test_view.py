@@ -477,3 +477,15 @@ async def test_no_color_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         assert colors
         assert all(color.red == color.green == color.blue for color in colors)
+
+
+async def test_a_view_that_grows_until_the_end_is_seen_says_no_more_that_there_is_more() -> None:
+    async with shown((60, 8)) as (transcript, pilot, _):
+        transcript.add_user("\n".join(f"line {number}" for number in range(20)))
+        transcript.flush()
+        transcript.action_scroll_home()
+        assert any(MORE_BELOW.strip() in row for row in screen(transcript))
+        await pilot.resize_terminal(60, 40)
+        await pilot.pause()
+        assert transcript.is_following
+        assert not any(MORE_BELOW.strip() in row for row in screen(transcript))
