@@ -38,9 +38,7 @@ COMMANDS: tuple[Command, ...] = (
         handler=export.export,
         while_running=True,
     ),
-    Command(
-        name="inspect", summary="look at each message, edit and delete", handler=views.inspect, while_running=True
-    ),
+    Command(name="inspect", summary="look at each message, edit and delete", handler=views.inspect, while_running=True),
     Command(name="pager", summary="show the whole conversation", handler=views.page, while_running=True),
     Command(name="search", usage="[words]", summary="search everything that was ever said", handler=memory.search),
     Command(
