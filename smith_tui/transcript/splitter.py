@@ -248,7 +248,12 @@ class _Cutter:
 
     def _goes_on(self, item: re.Match[str] | None) -> bool:
         """Whether the item belongs to the list at the start of the piece that ends here."""
-        return item is not None and self._items_are_certain and self._list_mark == (item[1] or item[3])
+        if item is None or not self._items_are_certain or self._list_mark != (item[1] or item[3]):
+            return False
+        # The parser lets a list end behind an item without text and two blank lines.
+        first = ITEM.match(self._lines[0])
+        is_empty = first is not None and not self._lines[0][first.end() :].strip()
+        return not (is_empty and len(self._lines) > 2 and not any(line.strip(" \t") for line in self._lines[1:]))
 
     def _start(self, line: str) -> None:
         """Take in what the first line of a piece says about it."""

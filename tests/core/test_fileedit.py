@@ -2,7 +2,7 @@ import codecs
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from smith_core.fileedit import EditedFile, EditRefusedError, LineEdit, Operation, apply_edit, split_text
@@ -236,6 +236,7 @@ def _check_figures(
 
 
 @settings(deadline=None)
+@example(b"\0\0\xfe\xff", 0, 0, "insert")
 @given(st.binary(max_size=60), st.integers(0, 5), st.integers(0, 5), st.sampled_from(["replace", "insert", "delete"]))
 def test_any_bytes_are_edited_faithfully_or_refused(data: bytes, first: int, more: int, operation: Operation) -> None:
     first = max(first, operation != "insert")
@@ -244,7 +245,9 @@ def test_any_bytes_are_edited_faithfully_or_refused(data: bytes, first: int, mor
         edited = _edit(data, operation, first, last, "" if operation == "delete" else "NEW")
     except EditRefusedError:
         return
-    new = edited.replace(b"N\0E\0W\0", b"NEW").replace(b"\0N\0E\0W", b"NEW")
+    new = edited
+    for wide in (b"N\0\0\0E\0\0\0W\0\0\0", b"\0\0\0N\0\0\0E\0\0\0W", b"N\0E\0W\0", b"\0N\0E\0W"):
+        new = new.replace(wide, b"NEW")
     head, found, tail = new.partition(b"NEW")
     assert bool(found) == (operation != "delete")
     if found:

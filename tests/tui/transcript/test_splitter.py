@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from smith_tui.transcript.splitter import MAX_CODE_LINES, MAX_PIECE_CHARS, Piece, Splitter, split
@@ -31,6 +31,9 @@ def test_pieces_render_like_the_whole(text: str) -> None:
 
 
 @given(MIXED)
+@example("1.\n\n\n1. x")
+@example("1.\n\n1. x")
+@example("1. \n\n\n\n1. x\n\n\n1. y")
 @settings(max_examples=400, deadline=None)
 def test_pieces_of_any_mixture_render_like_the_whole(text: str) -> None:
     assert looks(split_rows(text)) == looks(whole_rows(text))
