@@ -402,10 +402,11 @@ async def _longest_step() -> float:
 
 
 class _Peak:
-    """Watches by how much this process and its children grow, in bytes."""
+    """Watches by how much this process grows, in bytes, with the children that it starts meanwhile."""
 
     def __init__(self) -> None:
         self._process = psutil.Process()
+        self._others = {child.pid for child in self._process.children()}
         self._before = self._process.memory_info().rss
         self._peak = self._before
         self._stopped = threading.Event()
@@ -417,7 +418,7 @@ class _Peak:
             total = self._process.memory_info().rss
             for child in self._process.children():
                 try:
-                    total += child.memory_info().rss
+                    total += 0 if child.pid in self._others else child.memory_info().rss
                 except psutil.Error:
                     continue
             self._peak = max(self._peak, total)

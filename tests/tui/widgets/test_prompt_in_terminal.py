@@ -32,15 +32,18 @@ def sent(sent_file: Path) -> list[str]:
 
 def test_b21_pastes_arrive_whole_and_only_enter_sends(terminal: Terminal, sent_file: Path) -> None:
     terminal.type(PASTE.format("l1\nl2\r\nl3"))
-    assert "sent 0" in terminal.wait_for("l3")
+    terminal.wait_for(lambda text: "l3" in text and "sent 0" in text)
+    assert not sent_file.exists()
     terminal.type("\r")
     terminal.wait_for("sent 1")
     terminal.type(PASTE.format("a\x1b\x00\x07\tb\x1b[31m, and a lot of text behind the escape character\n/clear\n"))
-    assert "sent 1" in terminal.wait_for("/clear")
+    terminal.wait_for(lambda text: "/clear" in text and "sent 1" in text)
+    assert len(sent(sent_file)) == 1
     terminal.type("\r")
     terminal.wait_for("sent 2")
     terminal.type("u1\nu2\r\nu3")
-    assert "sent 2" in terminal.wait_for("u3")
+    terminal.wait_for(lambda text: "u3" in text and "sent 2" in text)
+    assert len(sent(sent_file)) == 2
     terminal.type("\r")
     terminal.wait_for("sent 3")
     assert sent(sent_file) == [
