@@ -84,7 +84,7 @@ STEPS: list[tuple[str | Callable[[Terminal], None], str, str]] = [
 
 
 def test_all_screens_look_as_textual_itself_draws_them(place: Place) -> None:
-    """Two apps side by side may drift apart when the machine has too little time for both; a mistake shows each time."""
+    """Two apps side by side may drift apart where there is too little time for both; a mistake shows each time."""
     failed: AssertionError | None = None
     for _ in range(3):
         try:
