@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from smith_core.export.parts import (
+    SPEAKERS,
     CallPart,
     ExportedConversation,
     facts_of,
@@ -21,7 +22,6 @@ from smith_core.messages import Message
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-_SPEAKERS = {"user": "You", "assistant": "Smith", "system": "System"}
 
 _STYLE = """\
 :root { color-scheme: light dark; --line: #8886; --dim: #777; --user: #0a7d32; --bad: #b3261e; }
@@ -61,7 +61,7 @@ def _article(message: Message, calls: tuple[CallPart, ...]) -> str:
 
 
 def _parts(message: Message, calls: tuple[CallPart, ...]) -> Iterator[str]:
-    yield f"<h2>{escape(_SPEAKERS.get(message.role, message.role))}</h2>\n"
+    yield f"<h2>{escape(SPEAKERS.get(message.role, message.role))}</h2>\n"
     if message.reasoning:
         yield f'<div class="reasoning">{escape(shown(message.reasoning))}</div>\n'
     if message.content.strip():

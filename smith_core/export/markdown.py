@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from smith_core.export.parts import (
+    SPEAKERS,
     CallPart,
     ExportedConversation,
     facts_of,
@@ -17,7 +18,6 @@ from smith_core.export.parts import (
 from smith_core.messages import Message
 
 _FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
-_SPEAKERS = {"user": "You", "assistant": "Smith", "system": "System"}
 
 
 def render_markdown(conversation: ExportedConversation) -> str:
@@ -36,7 +36,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _message(message: Message, calls: tuple[CallPart, ...]) -> Iterator[str]:
-    yield f"## {_SPEAKERS.get(message.role, message.role)}"
+    yield f"## {SPEAKERS.get(message.role, message.role)}"
     if message.reasoning:
         yield "\n".join(f"> {line}" for line in shown(message.reasoning).splitlines())
     if message.content.strip():

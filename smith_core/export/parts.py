@@ -12,6 +12,10 @@ _CONTROLS = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not i
 _CONTROLS |= {0x7F: "\u2421", **{code: "\ufffd" for code in range(0x80, 0xA0)}}
 
 
+SPEAKERS = {"user": "You", "assistant": "Smith", "system": "System"}
+"""Headings of messages by role."""
+
+
 class ExportedConversation(msgspec.Struct, frozen=True, kw_only=True):
     """What is exported; times in seconds since the epoch."""
 
