@@ -61,6 +61,8 @@ def _told(found: re.Match[str]) -> str:
 # While an answer is awaited, the first two characters of one are not taken for a key that they could be, too.
 _ANSWER_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*)?)?\Z")
 _ANSWER_DELAY = 0.5  # seconds that its rest may take
+# A lone Escape never waits longer than the key may: what follows it in one read tells then that it was an answer.
+_REST_OF_ANSWER = re.compile(r"P[>!\d]|_G|\[[=>?]\d")
 
 
 class PasteParser(XTermParser):
@@ -73,6 +75,7 @@ class PasteParser(XTermParser):
         self._held = ""
         self._report = ""  # end of what was read, where a report may have begun
         self._report_at = 0.0
+        self._was_escape_given = False  # alone, and nothing was read since
 
     def feed(self, data: str) -> Iterable[Message]:
         """Take what was read from the terminal, cut anywhere; an empty string is the end of input."""
@@ -90,9 +93,14 @@ class PasteParser(XTermParser):
 
     def tick(self) -> Iterable[Message]:
         """Give out a lone Escape, or a report that does not end, once its time is over."""
-        if self._report and time.monotonic() - self._report_at >= (_ANSWER_DELAY if _LISTENERS else ESCAPE_DELAY):
+        is_long = _LISTENERS and self._report != "\x1b"
+        if self._report and time.monotonic() - self._report_at >= (_ANSWER_DELAY if is_long else ESCAPE_DELAY):
             begun, self._report = self._report, ""
-            yield from super().feed(begun)
+            if begun == "\x1b":
+                self._before, self._was_escape_given = "", True
+                yield events.Key("escape", begun)
+            else:
+                yield from super().feed(begun)
         for event in super().tick():
             # No marker can begin before it any more.
             self._before = ""
@@ -131,6 +139,10 @@ class PasteParser(XTermParser):
         return super().feed(data)
 
     def _without_reports(self, data: str) -> str:
+        if self._was_escape_given:
+            self._was_escape_given = False
+            if _LISTENERS and _REST_OF_ANSWER.match(data):
+                data = f"\x1b{data}"
         data = _REPORT.sub(_told, self._report + data)
         begun = (_ANSWER_BEGUN if _LISTENERS else _REPORT_BEGUN).search(data)
         end = begun.start() if begun else len(data)

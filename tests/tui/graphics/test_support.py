@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -90,6 +91,23 @@ def test_b23_no_answer_becomes_a_key_wherever_it_is_cut(cuts: list[int]) -> None
     assert "".join(heard) == ANSWERS
     assert [*parser.feed("\x1b[?62;1c")] == []
     assert "".join(heard) == ANSWERS, "nobody listens any more"
+
+
+def test_escape_is_quick_while_an_answer_is_awaited_and_the_rest_of_an_answer_is_still_no_key() -> None:
+    heard: list[str] = []
+    unlisten = listen(heard.append)
+    parser = PasteParser()
+    begun = time.monotonic()
+    got = [*parser.feed("\x1b")]
+    while not got:
+        got = [*parser.tick()]
+    took = time.monotonic() - begun
+    later = [*parser.feed("[?62;1;4"), *parser.feed("c"), *parser.feed("[")]
+    unlisten()
+    assert [event.key for event in got if isinstance(event, events.Key)] == ["escape"]
+    assert 0.09 < took < 0.3
+    assert [event.key for event in later if isinstance(event, events.Key)] == ["left_square_bracket"]
+    assert heard == ["\x1b[?62;1;4c"]
 
 
 def test_doctor_asks_without_an_echo_and_leaves_nothing_behind() -> None:
