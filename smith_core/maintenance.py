@@ -44,13 +44,16 @@ def export_store(folder: Path, target: Path) -> TransferSummary:
     return _translated(target.parent, lambda: transfer.export_store(folder, target))
 
 
-def import_store(folder: Path, source: Path) -> TransferSummary:
-    """Add what an export holds to the store below `folder`; AgentFailure for a file that is not a whole export."""
+def import_store(folder: Path, source: Path, *, with_settings: bool = False) -> TransferSummary:
+    """Add what an export holds to the store below `folder`; AgentFailure for a file that is not a whole export.
+
+    Its settings are taken over only `with_settings`, and only where none are stored.
+    """
     from smith_core.store import transfer
 
     if not source.is_file():
         raise failure("persistence", "no_export", f"there is no file {source}; name one that `store export` wrote")
-    return _translated(folder, lambda: transfer.import_store(folder, source))
+    return _translated(folder, lambda: transfer.import_store(folder, source, with_settings=with_settings))
 
 
 def _translated(folder: Path, work: Callable[[], R]) -> R:

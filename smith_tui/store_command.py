@@ -12,7 +12,8 @@ from smith_tui.sanitize import literal
 
 _EPILOG = """\
 An export is one file of JSON lines with all conversations, notes and stored settings. Importing adds what is missing
-and leaves alone what is here; doing it twice changes nothing. The search index is derived and is not part of it.
+and leaves alone what is here; doing it twice changes nothing. Settings say to which endpoint prompts are sent and what
+commands may do, so they come in only with --with-settings. The search index is derived and is not part of an export.
 
 exit status: 0 done and all is well, 1 error or damage, 2 wrong usage
 """
@@ -34,6 +35,9 @@ def add_store_parser(subparsers: Any) -> None:
     exporting.add_argument("store_file", metavar="FILE", type=Path)
     importing = actions.add_parser("import", help="add what an export holds")
     importing.add_argument("store_file", metavar="FILE", type=Path)
+    importing.add_argument(
+        "--with-settings", action="store_true", help="also take over its stored settings, where none are stored here"
+    )
 
 
 def run_store(arguments: argparse.Namespace) -> int:
@@ -54,7 +58,8 @@ def run_store(arguments: argparse.Namespace) -> int:
                 summary = maintenance.export_store(folder, target)
                 print(literal(f"{summary.conversations} conversations, {summary.records} records: {target}"))
             case _:
-                _show_import(maintenance.import_store(folder, arguments.store_file.absolute()))
+                source, with_settings = arguments.store_file.absolute(), arguments.with_settings
+                _show_import(maintenance.import_store(folder, source, with_settings=with_settings), with_settings)
     except AgentFailure as caught:
         print(literal(caught.error.message), file=sys.stderr)
         return EXIT_ERROR
@@ -79,7 +84,10 @@ def _show_report(folder: Path, report: Any) -> int:
     return EXIT_ERROR
 
 
-def _show_import(summary: Any) -> None:
+def _show_import(summary: Any, with_settings: bool) -> None:
     print(f"{summary.conversations} conversations were new, {summary.records} records were added")
     for conversation in summary.copies:
         print(literal(f"· {conversation} is a copy: the conversation had gone on differently here"))
+    if summary.settings_left:
+        why = "settings are stored here already" if with_settings else "they come in only with --with-settings"
+        print(literal(f"· settings left out, for {why}: {', '.join(summary.settings_left)}"))

@@ -68,11 +68,13 @@ class TransferSummary(msgspec.Struct, frozen=True, kw_only=True):
     """What went out, or came in and was not there before.
 
     copies: conversations that had gone on differently here, and so came in under an id of their own.
+    settings_left: stored settings that the file holds and that were not taken over.
     """
 
     conversations: int = 0
     records: int = 0
     copies: tuple[str, ...] = ()
+    settings_left: tuple[str, ...] = ()
 
 
 def export_store(folder: Path, target: Path) -> TransferSummary:
@@ -112,12 +114,13 @@ def _records_of(journal: Path, conversation: str) -> Iterator[ExportedRecord]:
         storage.close()
 
 
-def import_store(folder: Path, source: Path) -> TransferSummary:
+def import_store(folder: Path, source: Path, *, with_settings: bool = False) -> TransferSummary:
     """Add what an export holds to the store below `folder`; doing it again changes nothing.
 
-    What is here already stays; of a note that is on both sides the newer one counts. Raises OSError, and AgentFailure
-    of kind persistence for a file that is not a whole export (nothing is changed then) and for a conversation that
-    another process has.
+    What is here already stays; of a note that is on both sides the newer one counts. Settings say where prompts go and
+    what commands may do, so a file brings them only `with_settings`, and only where none are stored. Raises OSError,
+    and AgentFailure of kind persistence for a file that is not a whole export (nothing is changed then) and for a
+    conversation that another process has.
     """
     for _ in _read_export(source):
         pass
@@ -126,11 +129,15 @@ def import_store(folder: Path, source: Path) -> TransferSummary:
     try:
         for conversation, group in groupby(_read_export(source), key=lambda record: record.conversation):
             records = list(group)
-            added = _add_global(store, records) if not conversation else _add_conversation(store, conversation, records)
+            if conversation:
+                added = _add_conversation(store, conversation, records)
+            else:
+                added = _add_global(store, records, with_settings)
             summary = TransferSummary(
                 conversations=summary.conversations + added.conversations,
                 records=summary.records + added.records,
                 copies=summary.copies + added.copies,
+                settings_left=summary.settings_left + added.settings_left,
             )
     finally:
         store.close()
@@ -184,17 +191,30 @@ def _refused(source: Path, why: str) -> AgentFailure:
     return failure("persistence", "bad_export", f"{source} was not imported: {why}", origin="store")
 
 
-def _add_global(store: Store, records: Sequence[ExportedRecord]) -> TransferSummary:
+def _add_global(store: Store, records: Sequence[ExportedRecord], with_settings: bool) -> TransferSummary:
     added = 0
+    left: tuple[str, ...] = ()
     adapter = store.global_file.adapter
     with adapter.batch():
         for record in records:
             if record.table == PROJECT_NOTES.name:
                 added += _put_newer_note(adapter, PROJECT_NOTES, record.key, record.value)
-            elif record.key == RUNTIME_OVERRIDES and adapter.raw(CONFIG, record.key) is None:
-                adapter.put_document(CONFIG, RUNTIME_OVERRIDES, record.value)
-                added += 1
-    return TransferSummary(records=added)
+            elif record.key == RUNTIME_OVERRIDES:
+                stored = adapter.raw(CONFIG, RUNTIME_OVERRIDES)
+                if with_settings and stored in (None, encode_document({})):
+                    adapter.put_document(CONFIG, RUNTIME_OVERRIDES, record.value)
+                    added += 1
+                elif stored != encode_document(record.value):
+                    left = tuple(_setting_paths(record.value))
+    return TransferSummary(records=added, settings_left=left)
+
+
+def _setting_paths(patch: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in sorted(patch.items()):
+        if isinstance(value, dict) and value:
+            yield from _setting_paths(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
 
 
 def _add_conversation(store: Store, conversation_id: str, records: Sequence[ExportedRecord]) -> TransferSummary:

@@ -29,6 +29,11 @@ async def test_check_export_and_import(folder: Path, tmp_path: Path, capsys: pyt
     assert "1 conversations" in capsys.readouterr().out
     assert run("import", str(tmp_path / "all.jsonl")) == 0
     assert "0 conversations were new, 0 records" in capsys.readouterr().out
+    StoreLayout(folder).global_journal.unlink()
+    assert run("import", str(tmp_path / "all.jsonl")) == 0
+    assert "only with --with-settings: tool_step_budget" in capsys.readouterr().out
+    assert run("import", "--with-settings", str(tmp_path / "all.jsonl")) == 0
+    assert "settings left out" not in capsys.readouterr().out
     path = StoreLayout(folder).conversation("one")
     path.write_bytes(path.read_bytes()[:-9])
     assert run("check") == 1

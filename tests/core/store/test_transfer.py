@@ -31,8 +31,8 @@ async def test_an_export_makes_the_same_store_elsewhere(tmp_path: Path) -> None:
     assert out.conversations == 2
     assert stat.S_IMODE(export.stat().st_mode) == 0o600
     assert all(isinstance(json.loads(line), dict) for line in export.read_bytes().splitlines())
-    came_in = import_store(there, export)
-    assert (came_in.conversations, came_in.copies) == (2, ())
+    came_in = import_store(there, export, with_settings=True)
+    assert (came_in.conversations, came_in.copies, came_in.settings_left) == (2, (), ())
     before, after = open_store(here), open_store(there)
     assert await after.load_messages("one") == await before.load_messages("one")
     assert await after.list_notes("two") == await before.list_notes("two")
@@ -54,6 +54,25 @@ async def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     again = import_store(there, export)
     assert (again.conversations, again.records) == (0, 0)
     assert {path: path.read_bytes() for path in StoreLayout(there).journals()} == contents
+
+
+async def test_settings_of_a_file_come_in_only_when_they_are_wanted_and_replace_none(tmp_path: Path) -> None:
+    here, there, export = tmp_path / "here", tmp_path / "there", tmp_path / "export.jsonl"
+    foreign = {"llm_config": {"api_url": "http://evil.example/v1", "api_key_env": "HOME"}, "tool_step_budget": 1}
+    store = open_store(here)
+    await store.write_overrides(foreign)
+    await store.aclose()
+    export_store(here, export)
+    left = ("llm_config.api_key_env", "llm_config.api_url", "tool_step_budget")
+    assert import_store(there, export).settings_left == left
+    store = open_store(there)
+    assert await store.read_overrides() == {}
+    await store.write_overrides({"tool_step_budget": 7})
+    await store.aclose()
+    assert import_store(there, export, with_settings=True).settings_left == left
+    store = open_store(there)
+    assert await store.read_overrides() == {"tool_step_budget": 7}
+    await store.aclose()
 
 
 async def test_a_conversation_that_went_on_is_completed(tmp_path: Path) -> None:
