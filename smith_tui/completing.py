@@ -126,7 +126,8 @@ class Completing:
         self.close()
         self._prompt.replace_range(wanted.start, end, candidate.text + ("" if is_last else follows))
         self._text = self._prompt.edited_text
-        if not is_last and (wanted.kind != "mention" or candidate.is_open):
+        has_more = candidate.is_open or (wanted.kind in ("command", "argument") and not wanted.is_free)
+        if has_more and not is_last:
             self.suggest()
 
     def _enter(self) -> bool:
@@ -178,6 +179,8 @@ class Completing:
         """Return which candidate Enter takes: none where somebody may mean what is typed as it is."""
         if wanted.kind == "mention":
             return 0
+        if wanted.is_free:
+            return -1
         is_meant = best.is_closed or best.text.lower().lstrip("/").startswith(wanted.query.lower())
         has_begun = bool(wanted.query) or wanted.kind == "command"
         return 0 if has_begun and is_meant else -1

@@ -117,11 +117,14 @@ def _leads_elsewhere(query: str) -> bool:
     return query.startswith(("/", "~", "../")) or query == ".."
 
 
-def entries_of(query: str, cwd: Path) -> list[str]:
-    """Return what fits in the folder that a path leads to, written as the query begins; () when there is no folder."""
+def entries_of(query: str, cwd: Path, *, as_begun: bool = False) -> list[str]:
+    """Return what fits in the folder that a path leads to, written as the query begins; () when there is no folder.
+
+    as_begun: names that begin so, case ignored, as in a shell; else also those that fit in another way.
+    """
     typed, slash, name = query.rpartition("/")
     typed += slash
-    if not slash:
+    if not slash and (query == ".." or query.startswith("~")):
         return [f"{query}/"]
     try:
         folder = resolve_path(typed or ".", cwd)
@@ -131,6 +134,24 @@ def entries_of(query: str, cwd: Path) -> list[str]:
         return []
     if not name.startswith("."):
         found = [(entry, is_folder) for entry, is_folder in found if not entry.startswith(".")]
+    if as_begun:
+        found = [row for row in found if row[0].casefold().startswith(name.casefold())]
     rated = [(quality(name, entry) if name else 1, entry, is_folder) for entry, is_folder in found]
     rated = sorted((row for row in rated if row[0]), key=lambda row: (-row[0], not row[2], row[1]))
     return [f"{typed}{entry}{'/' if is_folder else ''}" for _, entry, is_folder in rated[:MOST_FOUND]]
+
+
+def programs_in(search_path: str) -> dict[str, str]:
+    """Return the programs of a PATH in the order of their names, each with its folder; the first folder wins."""
+    found: dict[str, str] = {}
+    for folder in dict.fromkeys(search_path.split(os.pathsep)):
+        if not folder.startswith("/"):
+            continue  # it means another place in each working folder
+        try:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries if os.access(entry.path, os.X_OK) and not entry.is_dir()]
+        except OSError:
+            continue
+        for name in names:
+            found.setdefault(name, folder)
+    return dict(sorted(found.items()))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from smith_core.completion.shell import rest_of_shell_word, shell_word
 from smith_core.fuzzy import SCATTERED, quality
 
 MOST_CANDIDATES = 200
@@ -14,13 +15,18 @@ _LOOKED_BACK = 1_000
 
 # The same begin of a word as for the mentions that are attached; quotes are there for names with blanks.
 _MENTION = re.compile(r"""(?<![^\s(\[{,;])@(?:"([^"\n]*)|'([^'\n]*)|([^\s"'@][^\s@]*)?)\Z""")
-_NAMES_WITH_BLANKS = frozenset({"load", "delete"})
+_NAMES_WITH_BLANKS = frozenset({"load", "delete", "title"})
 """Commands of one argument that is a title."""
+_EXPORT_FORMS = frozenset({"markdown", "md", "html", "json"})
+_FREE = frozenset({"title", "search", "fork", "undo"})
+"""Commands whose argument is more likely to be meant as it is typed than to be the begin of a candidate."""
+_LONGEST_SHELL_LINE = 10_000
 _REST_OF_WORD = re.compile(r"\S*")
 _REST_OF_MENTION = re.compile(r"[^\s@]*")
 _UNQUOTED = re.compile(r"""[^\s"'@][^\s@]*""")
 
-Kind = Literal["command", "argument", "mention"]
+Kind = Literal["command", "argument", "mention", "program", "path"]
+"""The last two are words of a line for a shell."""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -52,11 +58,18 @@ class Wanted(msgspec.Struct, frozen=True):
     command: str = ""
     words: tuple[str, ...] = ()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether what is typed is likely to be meant as it is, so that a candidate has to be chosen."""
+        if self.command == "export":
+            return bool(self.words) or "/" in self.query
+        return self.kind in ("program", "path") or self.command in _FREE
+
 
 def wanted_at(text: str, caret: int) -> Wanted | None:
     """Return what is wanted at a position of a text, None when nothing is."""
     if text.startswith("!"):
-        return None  # a line for a shell, which has names of its own
+        return _wanted_in_shell(text, caret)
     before = text[max(0, caret - _LOOKED_BACK) : caret]
     mention = _MENTION.search(before)
     if mention is not None:
@@ -73,9 +86,31 @@ def wanted_at(text: str, caret: int) -> Wanted | None:
     if name in _NAMES_WITH_BLANKS:
         query = rest.lstrip(" ")
         return Wanted("argument", caret - len(query), len(text), query, command=name)
+    if name == "export":
+        return _wanted_of_export(text, caret, rest.lstrip(" "))
     *words, query = rest.split(" ")
     words = [word for word in words if word]
     return Wanted("argument", caret - len(query), _word_end(text, caret), query, command=name, words=tuple(words))
+
+
+def _wanted_in_shell(text: str, caret: int) -> Wanted | None:
+    begin = 2 if text.startswith("!!") else 1
+    if not begin <= caret <= _LONGEST_SHELL_LINE:
+        return None
+    word = shell_word(text[begin:caret])
+    if word.text.startswith(("-", "$")) or (word.is_program and not word.text):
+        return None  # options and variables, of which a shell knows more, and all programs there are
+    kind: Kind = "program" if word.is_program and "/" not in word.text else "path"
+    return Wanted(kind, begin + word.start, rest_of_shell_word(text, caret), word.text)
+
+
+def _wanted_of_export(text: str, caret: int, rest: str) -> Wanted:
+    """Return what is wanted of "[form] [path]", where the path may have blanks."""
+    form, blank, path = rest.partition(" ")
+    has_form = bool(blank) and form.lower() in _EXPORT_FORMS
+    query = path.lstrip(" ") if has_form else rest
+    words = (form,) if has_form else ()
+    return Wanted("argument", caret - len(query), len(text), query, command="export", words=words)
 
 
 def as_mention(path: str) -> str | None:

@@ -1,20 +1,19 @@
-"""Where candidates come from: commands, settings, models, roles, conversations, notes and files of a session."""
+"""Where candidates come from: commands, settings, models, roles, conversations, notes, files and programs."""
 
+import asyncio
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smith_core.command_table import Command
-from smith_core.commands.listing import age_in_words
-from smith_core.completion.slash import Candidate, Wanted, as_mention, fitting
-from smith_core.config.rules import Rule
-from smith_core.config.schema import short_value
-from smith_core.config.settings import SETTINGS, find_setting, overridable_paths
+from smith_core.completion import conversations, settings
+from smith_core.completion.shell import in_shell
+from smith_core.completion.slash import MOST_CANDIDATES, Candidate, Wanted, as_mention, fitting
 from smith_core.errors import AgentFailure
 from smith_core.roles import ROLES
+from smith_core.secrets import child_environment
 from smith_core.session.session import Session
-from smith_core.store.interface import ConversationMeta, Note
+from smith_core.store.interface import Note
 from smith_core.text import shorten
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 
 KEPT_S = 3.0
 """How long what was read from the store stands for what is in it now."""
-_MODELS_KEPT_S = 60.0
-_DETAIL_CHARACTERS = 80
+_LONG_KEPT_S = 60.0
 _MODEL_PATHS = ("default_model", "models.")
 _EXPORT_FORMS = {
     "markdown": "text to read and to search",
@@ -50,6 +48,11 @@ class CompletionSource:
             "model": self._models_argument,
             "load": self._conversations,
             "delete": self._conversations,
+            "undelete": self._deleted,
+            "title": self._title,
+            "fork": self._ends_of_turns,
+            "undo": self._turns,
+            "search": self._search_words,
             "note": self._notes,
             "recall": self._scratchpad,
             "record": self._scratchpad,
@@ -62,6 +65,8 @@ class CompletionSource:
             return fitting(wanted.query, map(_of_command, self._services.command.list()))
         if wanted.kind == "mention":
             return _of_paths(self._project_files.search_at_once(wanted.query)) or None
+        if wanted.kind in ("program", "path"):
+            return None
         return None if wanted.command in self._arguments else ()
 
     async def candidates(self, wanted: Wanted) -> Candidates:
@@ -72,6 +77,10 @@ class CompletionSource:
         try:
             if wanted.kind == "mention":
                 return _of_paths(await self._project_files.search(wanted.query))
+            if wanted.kind == "path":
+                return _of_shell_paths(await self._entries(wanted.query))
+            if wanted.kind == "program":
+                return await self._programs(wanted.query)
             return fitting(wanted.query, await self._arguments[wanted.command](wanted))
         except AgentFailure:
             return ()
@@ -94,39 +103,13 @@ class CompletionSource:
         if not wanted.words:
             return _plain(_CONFIG_VERBS)
         verb, *path = wanted.words
-        if path:
-            return await self._config_values(path[0]) if verb == "set" and len(path) == 1 else ()
-        if verb == "unset":
-            paths = [path for path, layer in loaded.sources.items() if layer == "persisted"]
-        else:
-            entries = [path for path in loaded.values if path not in SETTINGS]
-            named = overridable_paths() if verb == "set" else tuple(SETTINGS)
-            paths = [path for path in (*named, *entries) if not path.endswith(">")]
-        return tuple(
-            Candidate(path, path, f"{_value(loaded.values, path)}  {_expected(path)}", is_closed=True) for path in paths
-        )
-
-    async def _config_values(self, path: str) -> Candidates:
-        setting = find_setting(path)
-        if setting is None or not setting.is_overridable:
+        if not path:
+            return settings.paths(verb, loaded)
+        if verb != "set" or len(path) > 1:
             return ()
-        current = _value(self._services.config.loaded.values, path)
-        known = _values_of(setting.rule)
-        if path == "active_role":
-            known = tuple(role.name for role in ROLES.values() if role.user_facing)
-        values = {value: "" for value in known or (current, short_value(setting.default)) if value}
-        found = [
-            Candidate(
-                value,
-                value,
-                ", ".join(_about(value, current, short_value(setting.default))),
-                is_closed=bool(setting.rule.values),
-            )
-            for value in values
-        ]
-        if path.startswith(_MODEL_PATHS):
-            found += await self._models()
-        return tuple(found)
+        values = settings.values(path[0], loaded)
+        is_model = values and path[0].startswith(_MODEL_PATHS)
+        return (*values, *await self._models()) if is_model else values
 
     async def _roles(self, wanted: Wanted) -> Candidates:
         active = self._session.active_role
@@ -146,7 +129,7 @@ class CompletionSource:
         used = self._session.model.model if self._session.model is not None else ""
         about: dict[str, str] = {name: "in the settings" for name in named if name}
         if config.llm_config.api_url:
-            for model in await self._keep(f"models {config.llm_config.api_url}", self._list_models, _MODELS_KEPT_S):
+            for model in await self._keep(f"models {config.llm_config.api_url}", self._list_models, _LONG_KEPT_S):
                 about[model] = about.get(model, "at the endpoint")
         if used:
             about[used] = "in use"
@@ -162,15 +145,26 @@ class CompletionSource:
 
     async def _conversations(self, wanted: Wanted) -> Candidates:
         metas = await self._keep("conversations", self._services.persistence.list_conversations)
-        current, now = self._services.conversation.conversation_id, time.time()
-        titles = Counter(meta.title.casefold() for meta in metas)
-        return tuple(
-            Candidate(
-                _way_to_name(meta, titles), shorten(meta.title, _DETAIL_CHARACTERS) or "(no title)", _facts(meta, now)
-            )
-            for meta in metas
-            if wanted.command != "load" or meta.conversation_id != current
-        )
+        current = self._services.conversation.conversation_id
+        return conversations.named(metas, time.time(), current if wanted.command == "load" else "")
+
+    async def _deleted(self, wanted: Wanted) -> Candidates:
+        metas = await self._keep("deleted", self._services.persistence.list_deleted)
+        return () if wanted.words else conversations.deleted(metas, time.time())
+
+    async def _title(self, wanted: Wanted) -> Candidates:
+        title = self._services.conversation.title
+        return (Candidate(title, title, "now"),) if title and not wanted.query else ()
+
+    async def _turns(self, wanted: Wanted) -> Candidates:
+        return () if wanted.words else conversations.turns(self._services.conversation.messages)
+
+    async def _ends_of_turns(self, wanted: Wanted) -> Candidates:
+        current = self._services.conversation
+        return () if wanted.words else conversations.ends_of_turns(current.messages, current.sequences)
+
+    async def _search_words(self, wanted: Wanted) -> Candidates:
+        return conversations.search_words(wanted.query, (spec.name for spec in self._services.tool.list()))
 
     async def _notes(self, wanted: Wanted) -> Candidates:
         if not wanted.words:
@@ -192,7 +186,32 @@ class CompletionSource:
         return _of_notes(await self._keep(f"scratchpad {conversation_id}", lambda: read(conversation_id)))
 
     async def _exports(self, wanted: Wanted) -> Candidates:
-        return () if wanted.words else _plain(_EXPORT_FORMS, is_closed=False)
+        forms = () if wanted.words else _plain(_EXPORT_FORMS, is_closed=False)
+        if not wanted.words and not wanted.query.startswith(("/", "~", ".")):
+            return forms
+        paths = await self._entries(wanted.query)
+        return tuple(
+            Candidate(path, path, "" if path.endswith("/") else "is there already", is_open=path.endswith("/"))
+            for path in paths
+            if path.isprintable()
+        )
+
+    async def _entries(self, query: str) -> Sequence[str]:
+        from smith_core.completion.files import entries_of
+
+        return await asyncio.to_thread(entries_of, query, self._session.cwd, as_begun=True)
+
+    async def _programs(self, begun: str) -> Candidates:
+        found = await self._keep("programs", self._list_programs, _LONG_KEPT_S)
+        names = sorted((name for name in found if name.startswith(begun) and name.isprintable()), key=len)
+        written = ((in_shell(name), name) for name in names[:MOST_CANDIDATES])
+        return tuple(Candidate(text, name, found[name]) for text, name in written if text is not None)
+
+    async def _list_programs(self) -> Mapping[str, str]:
+        from smith_core.completion.files import programs_in
+
+        search_path = child_environment(self._services.config.effective).get("PATH", "")
+        return await asyncio.to_thread(programs_in, search_path)
 
     async def _keep(self, name: str, read: Callable[[], Awaitable[Any]], kept_s: float = KEPT_S) -> Any:
         """Return what `read` returns, or returned a moment ago."""
@@ -213,6 +232,12 @@ def _of_paths(paths: Sequence[str]) -> Candidates:
     )
 
 
+def _of_shell_paths(paths: Sequence[str]) -> Candidates:
+    """Return the paths as a shell's line writes them, one that begins like an option behind `./`."""
+    written = ((in_shell(f"./{path}" if path.startswith("-") else path), path) for path in paths)
+    return tuple(Candidate(text, path, is_open=path.endswith("/")) for text, path in written if text is not None)
+
+
 def _of_command(command: Command) -> Candidate:
     name = f"/{command.name}"
     return Candidate(name, name, command.summary, command.usage)
@@ -224,36 +249,7 @@ def _plain(about: Mapping[str, str], *, is_closed: bool = True) -> Candidates:
 
 def _of_notes(notes: tuple[Note, ...]) -> Candidates:
     return tuple(
-        Candidate(note.key, note.key, shorten(note.text, _DETAIL_CHARACTERS)) for note in notes if " " not in note.key
+        Candidate(note.key, note.key, shorten(note.text, conversations.DETAIL_CHARACTERS))
+        for note in notes
+        if " " not in note.key
     )
-
-
-def _way_to_name(meta: ConversationMeta, titles: "Counter[str]") -> str:
-    """Return the title where no other conversation has it and it is no number of a list, else the id."""
-    title = meta.title
-    is_plain = title.isprintable() and title == title.strip() and not title.isdecimal()
-    return title if title and is_plain and titles[title.casefold()] == 1 else meta.conversation_id
-
-
-def _facts(meta: ConversationMeta, now: float) -> str:
-    count = f"{meta.message_count} message{'s' * (meta.message_count != 1)}"
-    return ", ".join(word for word in (age_in_words(meta.updated_at, now), count, meta.cwd) if word)
-
-
-def _value(values: Mapping[str, Any], path: str) -> str:
-    return short_value(values[path]) if path in values else "not set"
-
-
-def _expected(path: str) -> str:
-    setting = find_setting(path)
-    return setting.rule.expected if setting is not None else ""
-
-
-def _values_of(rule: Rule) -> tuple[str, ...]:
-    return (*rule.values, "null") if rule.values and rule.read(None) is None else rule.values
-
-
-def _about(value: str, current: str, default: str) -> list[str]:
-    """Say which of the values is in effect and which is the default, as both are written."""
-    bare = {value, f'"{value}"'}
-    return [word for word, other in (("now", current), ("default", default)) if other in bare]

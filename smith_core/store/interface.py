@@ -145,6 +145,10 @@ class Persistence(Protocol):
         """Return all conversations that are not deleted, the newest first."""
         ...
 
+    async def list_deleted(self) -> tuple[ConversationMeta, ...]:
+        """Return all conversations that are deleted and can be restored, the last deleted first."""
+        ...
+
     async def describe(self, conversation_id: str) -> ConversationMeta | None:
         """Return the description of one conversation, deleted ones included; None when there is none."""
         ...

@@ -140,6 +140,11 @@ class MemoryPersistence:
         there = [meta for meta in self._metas.values() if not meta.deleted_at]
         return tuple(sorted(there, key=lambda meta: meta.updated_at, reverse=True))
 
+    async def list_deleted(self) -> tuple[ConversationMeta, ...]:
+        """Return all conversations that are deleted, the last deleted first."""
+        gone = [meta for meta in self._metas.values() if meta.deleted_at]
+        return tuple(sorted(gone, key=lambda meta: meta.deleted_at, reverse=True))
+
     async def describe(self, conversation_id: str) -> ConversationMeta | None:
         """Return the description of one conversation."""
         return self._metas.get(conversation_id)

@@ -115,6 +115,10 @@ class DiskPersistence:
         """Return all conversations that are not deleted, the newest first."""
         return await self._run(lambda store: store.list_conversations())
 
+    async def list_deleted(self) -> tuple[ConversationMeta, ...]:
+        """Return all conversations that are deleted and can be restored, the last deleted first."""
+        return await self._run(lambda store: store.list_deleted())
+
     async def describe(self, conversation_id: str) -> ConversationMeta | None:
         """Return the description of one conversation, deleted ones included; None when there is none."""
         return await self._run(lambda store: store.describe(conversation_id))

@@ -286,6 +286,12 @@ class Store:
         there = [meta for meta in metas.values() if not meta.deleted_at]
         return tuple(sorted(there, key=lambda meta: (meta.updated_at, meta.conversation_id), reverse=True))
 
+    def list_deleted(self) -> tuple[ConversationMeta, ...]:
+        """Return all that are deleted and can be restored, the last deleted first."""
+        metas = self.global_file.catalogue()[0].values()
+        gone = [meta for meta in metas if meta.deleted_at and not is_expired(meta, RESTORABLE_DAYS)]
+        return tuple(sorted(gone, key=lambda meta: (meta.deleted_at, meta.conversation_id), reverse=True))
+
     def remove_expired(self) -> None:
         """Delete the files of conversations that were deleted long ago; failures are left for the next time."""
         with suppress(*_CACHE_FAILURES):

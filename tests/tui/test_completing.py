@@ -214,3 +214,20 @@ async def test_typing_before_the_engine_is_open_waits_for_it(tmp_path: Path) -> 
         assert not box(app).display
         gate.set()
         await until(pilot, lambda: offered(app)[:1] == ["/usage"])
+
+
+async def test_in_a_line_for_the_shell_tab_takes_and_enter_runs_what_is_typed(tmp_path: Path) -> None:
+    (tmp_path / "my notes").mkdir()
+    (tmp_path / "my notes" / "one.txt").write_text("found\n")
+    app = app_in(tmp_path)
+    async with app.run_test(size=(60, 15)) as pilot:
+        await pilot.press(*"!cat my")
+        await until(pilot, lambda: offered(app) == ["my notes/"])
+        assert box(app).selected == -1
+        await pilot.press("tab")
+        await until(pilot, lambda: offered(app) == ["my notes/one.txt"])
+        await pilot.press("tab")
+        assert app.chat.prompt.text == "!cat my\\ notes/one.txt "
+        assert not box(app).display
+        await pilot.press("backspace", "enter")
+        await until(pilot, lambda: bool(app.chat.output.find("found")))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from smith_core.completion.files import entries_of
 from smith_core.completion.slash import Candidate, wanted_at
 from smith_core.runtime import Runtime
@@ -32,6 +34,9 @@ async def test_commands_settings_and_roles(tmp_path: Path) -> None:
     assert (await offered(runtime, "/role "))["direct"].detail == "Smith, in use"
     assert list(await offered(runtime, "/export ")) == ["markdown", "html", "json"]
     assert list(await offered(runtime, "/title x")) == []
+    assert list(await offered(runtime, "/search -ro")) == ["-role:"]
+    assert list(await offered(runtime, "/search red role:u")) == ["role:user"]
+    assert "tool:bash" in await offered(runtime, "/search tool:ba")
     assert list(await offered(runtime, "/nonsense x")) == []
 
 
@@ -48,6 +53,36 @@ async def test_models_notes_and_conversations(tmp_path: Path) -> None:
     assert list(await offered(runtime, "/load stars")) == ["count the stars"]
     assert "count the moons" not in await offered(runtime, "/load ")
     assert "count the moons" in await offered(runtime, "/delete ")
+    assert list(await offered(runtime, "/title ")) == ["count the moons"]
+    assert (await offered(runtime, "/undo "))["1"].detail == "count the moons"
+    assert (await offered(runtime, "/fork "))["2"].detail == "count the moons"
+    gone = runtime.services.conversation.conversation_id
+    await command(runtime, "/delete")
+    assert (await offered(runtime, "/undelete "))[gone].label == "count the moons"
+
+
+async def test_lines_for_a_shell_and_exports_offer_paths_and_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bin/smithy", "bin/smith tool", "bin/notes", "docs/my file.md", "do it", "-rf", ".hidden"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x")
+        path.chmod(0o644 if name == "bin/notes" else 0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:relative:{tmp_path}/nowhere")
+    runtime = open_engine(tmp_path, ScriptedClient("x"))
+    assert {text: found.detail for text, found in (await offered(runtime, "!smi")).items()} == {
+        "smithy": f"{tmp_path}/bin",
+        "smith\\ tool": f"{tmp_path}/bin",
+    }
+    assert list(await offered(runtime, "!no")) == []
+    assert list(await offered(runtime, "!cat do")) == ["docs/", "do\\ it"]
+    assert list(await offered(runtime, "!!cat docs/")) == ["docs/my\\ file.md"]
+    assert list(await offered(runtime, "!cat 'docs/my f")) == ["docs/my\\ file.md"]
+    assert [text for text in await offered(runtime, "!rm ") if "rf" in text or "hid" in text] == ["./-rf"]
+    assert (await offered(runtime, "/export html do"))["do it"].detail == "is there already"
+    assert list(await offered(runtime, "/export ./do")) == ["./docs/", "./do it"]
+    assert list(await offered(runtime, "/export h")) == ["html"]
 
 
 async def test_files_keep_to_ignore_rules_and_are_quoted(tmp_path: Path) -> None:
