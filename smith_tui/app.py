@@ -20,6 +20,7 @@ from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.output.app import OutputApp
 from smith_tui.palette import AppActions, SlashCommands
 from smith_tui.paste_parser import use_paste_parser
+from smith_tui.prompt_memory import PromptMemory
 from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.start import AppStart
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
     from smith_tui.transcript.document_view import DocumentView
+    from smith_tui.widgets.prompt import Prompt
 
 QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
@@ -197,6 +199,10 @@ class SmithApp(OutputApp, inherit_bindings=False):
         """Show the address that was clicked before anything opens it."""
         self.copying.ask_to_open(message.address)
 
+    def on_prompt_history_added(self, message: "Prompt.HistoryAdded") -> None:
+        """Keep what was typed for later sessions."""
+        self.start.prompts.add(message.text)
+
     def action_tool_output(self) -> None:
         """Show or hide the tool-output pane."""
         self.chat.toggle_output()
@@ -331,6 +337,7 @@ def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = N
         asks_first=engine.asks_first,
         hide_keys=engine.hide_keys,
         import_engine=engine.import_engine,
+        prompts=engine.prompts(),
     )
     app = SmithApp(start, early)
     app.run()
@@ -348,11 +355,19 @@ def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = N
     return app.return_code or 0
 
 
-def app_around(runtime: "Runtime") -> SmithApp:
-    """Return an app around an engine that is open already."""
+def app_around(runtime: "Runtime", prompts: PromptMemory | None = None) -> SmithApp:
+    """Return an app around an engine that is open already; prompts: as in AppStart."""
     config = runtime.services.config.effective
     model = runtime.session.choice.model or config.default_model or ""
-    return SmithApp(AppStart(config=config, cwd=runtime.session.cwd, open_runtime=lambda: runtime, model=model))
+    return SmithApp(
+        AppStart(
+            config=config,
+            cwd=runtime.session.cwd,
+            open_runtime=lambda: runtime,
+            model=model,
+            prompts=prompts or PromptMemory(),
+        )
+    )
 
 
 def _collect_garbage_again() -> None:

@@ -23,6 +23,7 @@ from smith_core.paths import cache_dir, data_dir, ensure_private_dir
 from smith_core.secrets import hide_from_proc, key_variables, secret_variables
 from smith_core.stored_settings import stored_settings
 from smith_tui.first_start import is_first_start
+from smith_tui.prompt_memory import PromptMemory, prompts_file
 
 if TYPE_CHECKING:
     from smith_core.commands.opening import Wish
@@ -124,6 +125,13 @@ class Engine:
         except AgentFailure as caught:
             LOGGER.warning("nothing is kept: %s", caught.error.message)
             return None
+
+    def prompts(self) -> PromptMemory:
+        """Return what keeps the prompts, but for those with a key of ours in them."""
+        if self._is_temporary:
+            return PromptMemory()
+        names = {*key_variables(self.config), *secret_variables()}
+        return PromptMemory(prompts_file(), str(self._cwd), (os.environ.get(name, "") for name in names))
 
     def hide_keys(self) -> None:
         """Take our keys out of what child processes could read of this one."""

@@ -9,6 +9,7 @@ import msgspec
 from smith_core.config.schema import Config
 from smith_core.config.user_file import UserFile
 from smith_core.roles import ROLES
+from smith_tui.prompt_memory import PromptMemory
 
 if TYPE_CHECKING:
     from smith_core.command_table import Command
@@ -23,7 +24,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
     welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
     choice, None for the usual place. asks_first: whether the app begins with that screen. import_engine: called in a
-    thread before `open_runtime`.
+    thread before `open_runtime`. prompts: what was typed in earlier sessions.
     """
 
     config: Config
@@ -36,6 +37,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
     import_engine: Callable[[], None] = lambda: None
+    prompts: PromptMemory = msgspec.field(default_factory=PromptMemory)
 
     @property
     def status(self) -> dict[str, str]:

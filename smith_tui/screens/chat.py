@@ -149,6 +149,7 @@ class ChatScreen(Screen[None]):
     async def _look_around(self) -> None:
         """Go on with the conversation of the last time, and learn branch and model, which needs disk and endpoint."""
         await asyncio.to_thread(self._start_with.import_engine)
+        self.prompt.learn_history(await asyncio.to_thread(self._start_with.prompts.read))
         self._is_open.set()
         from smith_core.errors import AgentFailure
         from smith_core.model import ModelChoice

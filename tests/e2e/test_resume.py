@@ -1,5 +1,6 @@
 """The app in a real pseudo terminal over its store: killed and started again, quit in the middle, two at once."""
 
+import json
 import signal
 import stat
 from pathlib import Path
@@ -66,7 +67,10 @@ def test_b15_b28_a_killed_app_comes_back_where_it_was(place: Place) -> None:
             ]  # fmt: skip
             terminal.type("/quit\r")
             assert terminal.wait_for_exit() == 0
-        assert modes(data) == {}
+        state = place.home / ".local/state/smith"
+        assert modes(data) == modes(state) == {}
+        typed = [json.loads(line)["text"] for line in (state / "prompts.jsonl").read_text().splitlines()]
+        assert typed == [f"prompt {number}" for number in ("one", "two", "three")] + ["sleep a while", "hello", "/quit"]
         assert server.server.violations == []
 
 
