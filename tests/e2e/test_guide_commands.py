@@ -18,15 +18,15 @@ LINES = {
 
 
 @pytest.fixture
-def bash(place: Place) -> subprocess.Popen[str]:
+def bash(own_place: Place) -> subprocess.Popen[str]:
     """A shell of a person who has the program, and the folders that the guide asks for."""
-    place.environ["PATH"] = f"{SMITH.rpartition('/')[0]}:{place.environ['PATH']}"
+    own_place.environ["PATH"] = f"{SMITH.rpartition('/')[0]}:{own_place.environ['PATH']}"
     for folder in (".local/share/bash-completion/completions", ".config/fish/completions"):
-        (place.home / folder).mkdir(parents=True)
+        (own_place.home / folder).mkdir(parents=True)
     return subprocess.Popen(
         ["bash", "-e"],
-        cwd=place.project,
-        env=place.environ,
+        cwd=own_place.project,
+        env=own_place.environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -34,11 +34,11 @@ def bash(place: Place) -> subprocess.Popen[str]:
     )
 
 
-def test_they_all_work(place: Place, bash: subprocess.Popen[str]) -> None:
+def test_they_all_work(own_place: Place, bash: subprocess.Popen[str]) -> None:
     export_first = sorted(LINES, key=lambda line: (" import " in line, line))
     assert len(export_first) > 5
     said, _ = bash.communicate("\n".join(export_first), timeout=90)
     assert bash.returncode == 0, said
     assert "Everything is whole." in said
-    assert (place.home / "smith.jsonl").exists()
-    assert "complete -c smith-tui" in (place.home / ".config/fish/completions/smith-tui.fish").read_text()
+    assert (own_place.home / "smith.jsonl").exists()
+    assert "complete -c smith-tui" in (own_place.home / ".config/fish/completions/smith-tui.fish").read_text()

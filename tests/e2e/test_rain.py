@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from smith_core.llm.host_control import stop_hosts
 from smith_tui.graphics.glyphs import KATAKANA
 from smith_tui.graphics.leftovers import DELETE, IMAGE_ID, PREFIX
 from tests.e2e.conftest import SMITH, Place
 from tests.support.model_steps import AnyStep, call_tools, say
 from tests.support.pictures import PictureBox, PictureTerminal
+from tests.support.place import ModelHome
 from tests.support.server_thread import ServerThread
 
 MODES_AT_FIRST = {"25": "h", "7": "h"}
@@ -54,11 +54,9 @@ class Children:
 
 
 @pytest.fixture(scope="module")
-def rainy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """One home for all of these tests, so that they share a model host."""
-    made = Place(tmp_path_factory.mktemp("rain"))
-    yield made
-    stop_hosts(made.environ)
+def rainy(tmp_path_factory: pytest.TempPathFactory, model_home: ModelHome) -> Place:
+    """One place for all of these tests."""
+    return Place(tmp_path_factory.mktemp("rain"), model_home)
 
 
 @pytest.fixture(scope="module")

@@ -64,13 +64,13 @@ def test_a_task_in_json(place: Place) -> None:
     assert done.returncode == 0
 
 
-def test_the_next_start_is_served_by_the_host_of_the_first_unless_that_is_switched_off(place: Place) -> None:
-    place.environ |= {"LLM_API_KEY": "sk-SECRET", "OTHER_TOKEN": "SECRET"}
+def test_the_next_start_is_served_by_the_host_of_the_first_unless_that_is_switched_off(own_place: Place) -> None:
+    own_place.environ |= {"LLM_API_KEY": "sk-SECRET", "OTHER_TOKEN": "SECRET"}
     pids = []
     with ServerThread(lambda request: "fine.") as server:
         for more in ((), (), ("--set", "llm_config.host_linger_s=0")):
-            assert run(place, server.url, *more, task="hello").returncode == 0
-            (report,) = running_hosts(place.environ)
+            assert run(own_place, server.url, *more, task="hello").returncode == 0
+            (report,) = running_hosts(own_place.environ)
             assert report.status is not None
             pids.append(report.status.pid)
         assert [request.key for request in server.requests] == ["sk-SECRET"] * 3
@@ -251,9 +251,9 @@ def test_b26_all_problems_are_named_at_once(place: Place) -> None:
         assert path in done.stderr
 
 
-def test_b27_no_child_sees_a_key(place: Place) -> None:
-    place.environ |= {"LLM_API_KEY": "sk-test-SECRET123", "LINKUP_API_KEY": "lk-SECRET456", "MY_VAR": "1"}
-    place.environ["OTHER_KEY"] = "ok-other789"
+def test_b27_no_child_sees_a_key(own_place: Place) -> None:
+    own_place.environ |= {"LLM_API_KEY": "sk-test-SECRET123", "LINKUP_API_KEY": "lk-SECRET456", "MY_VAR": "1"}
+    own_place.environ["OTHER_KEY"] = "ok-other789"
     # Of all our processes: this command, the program, and the host that it started.
     command = (
         "env; for pid in self $PPID $(pgrep -P $PPID); do echo process $pid; tr '\\0' '\\n' </proc/$pid/environ; done"
@@ -263,7 +263,7 @@ def test_b27_no_child_sees_a_key(place: Place) -> None:
         "seen",
     ]
     with ServerThread(answers) as server:
-        done = run(place, server.url, "--model", "m", "--json")
+        done = run(own_place, server.url, "--model", "m", "--json")
         assert server.requests[0].key == "sk-test-SECRET123"
     assert "MY_VAR=1" in done.stdout
     assert done.stdout.count("process ") >= 3
@@ -271,5 +271,5 @@ def test_b27_no_child_sees_a_key(place: Place) -> None:
     # Commands may have a key that is not ours; nobody needs it from our other processes.
     assert "OTHER_KEY=ok-other789" in done.stdout
     assert done.stdout.count("OTHER_KEY=-----------") >= 2
-    kept = subprocess.run(["grep", "-ra", "SECRET", str(place.home), str(place.project)], capture_output=True)
+    kept = subprocess.run(["grep", "-ra", "SECRET", str(own_place.home), str(own_place.project)], capture_output=True)
     assert kept.stdout == b""

@@ -105,9 +105,9 @@ def test_neither_settings_nor_keys_of_the_persons_get_into_the_tour(place: Place
     assert (folder / "config.json").read_text() == settings
 
 
-def test_doctor_names_the_script_for_what_it_is_and_never_as_a_model(place: Place) -> None:
+def test_doctor_names_the_script_for_what_it_is_and_never_as_a_model(own_place: Place) -> None:
     done = subprocess.run(
-        [SMITH, "doctor"], cwd=place.project, env=place.environ, capture_output=True, text=True, timeout=60
+        [SMITH, "doctor"], cwd=own_place.project, env=own_place.environ, capture_output=True, text=True, timeout=60
     )
     (line,) = [line for line in done.stdout.splitlines() if LABEL in line]
     assert line.split()[:2] == ["·", "tour"]

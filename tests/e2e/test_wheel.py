@@ -28,16 +28,22 @@ def test_it_has_every_file(wheel: Path) -> None:
     assert [name.partition(".data/data/")[2] for name in data] == ["share/man/man1/smith-tui.1"]
 
 
-def test_it_does_a_task_without_the_repository(wheel: Path, place: Place, tmp_path: Path) -> None:
+def test_it_does_a_task_without_the_repository(wheel: Path, own_place: Place, tmp_path: Path) -> None:
     unpacked = tmp_path / "unpacked"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(unpacked)
-    place.environ["PYTHONPATH"] = str(unpacked)
+    own_place.environ["PYTHONPATH"] = str(unpacked)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-P", "-m", "smith_tui.cli", *arguments]
         return subprocess.run(
-            command, cwd=place.project, env=place.environ, capture_output=True, text=True, timeout=90, check=True
+            command,
+            cwd=own_place.project,
+            env=own_place.environ,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=True,
         )
 
     commit = "[0-9a-f]{12}(, with changes)?" if commit_line(ROOT) else UNKNOWN
@@ -45,7 +51,7 @@ def test_it_does_a_task_without_the_repository(wheel: Path, place: Place, tmp_pa
     with ServerThread(script, strict=True) as server:
         done = run("run", "--set", f"llm_config.api_url={server.url}", "mend the price")
     assert "15.0" in done.stderr + done.stdout
-    assert (place.project / "prices.py").read_text() == RIGHT
+    assert (own_place.project / "prices.py").read_text() == RIGHT
     assert server.server.violations == []
 
 
