@@ -34,7 +34,19 @@ _LONG_BURST = 256  # characters in one read that count as a paste even without a
 
 # Control strings, and control sequences with a private mark that no key and no mode report has (ECMA-48, xterm).
 _REPORT = re.compile(r"\x1b(?:[P_^X][^\x1b]*\x1b\\|\][^\x1b\x07]*(?:\x07|\x1b\\)|\[[=>?][\d;:]*[@-~])")
-_REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*)\Z")
+_REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*\$?)\Z")
+
+# xterm's modes by which Alt sends an Escape before the key, and not another letter (é for Alt+I).
+ALT_MODES = ("1036", "1039")
+_ALT_IS_A_LETTER = re.compile(rf"\x1b\[\?({'|'.join(ALT_MODES)});2\$y")
+
+
+class AltIsALetter(Message):
+    """The terminal says that one of ALT_MODES is off."""
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self.mode = mode
 
 
 _LISTENERS: list[Callable[[str], object]] = []
@@ -59,7 +71,7 @@ def _told(found: re.Match[str]) -> str:
 
 
 # While an answer is awaited, the first two characters of one are not taken for a key that they could be, too.
-_ANSWER_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*)?)?\Z")
+_ANSWER_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*\$?)?)?\Z")
 _ANSWER_DELAY = 0.5  # seconds that its rest may take
 # A lone Escape never waits longer than the key may: what follows it in one read tells then that it was an answer.
 _REST_OF_ANSWER = re.compile(r"P[>!\d]|_G|\[[=>?]\d")
@@ -134,6 +146,8 @@ class PasteParser(XTermParser):
         data = self._without_reports(data)
         if not data:
             return []
+        if found := _ALT_IS_A_LETTER.search(data):
+            return [AltIsALetter(found[1]), *self._keys(data[: found.start()] + data[found.end() :])]
         if _BURST.match(data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
             return [events.Paste(data)]
         return super().feed(data)

@@ -1,5 +1,6 @@
 """The terminal driver: takes a terminal over that was made ready early, and gives it back as it was at first."""
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,8 @@ from textual import events
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from smith_tui.paste_parser import ALT_MODES, AltIsALetter
 
 if TYPE_CHECKING:
     from smith_tui.early_terminal import EarlyTerminal
@@ -27,10 +30,14 @@ class TerminalDriver(LinuxDriver):
         if self._size is None:
             # The toolkit's own guess is 80×25 where TERM is dumb, and then it resizes for ever.
             self._size = self._get_terminal_size()
+        if os.environ.get("STY"):
+            # GNU screen keeps a lone Escape until the next key comes, as long as mouse tracking is on.
+            self._mouse = False
         self._early: EarlyTerminal | None = getattr(app, "early_terminal", None)
         self._keeps_picture = False
         self.is_active = False
         self.at_stop: list[Callable[[], str]] = []
+        self._switched_on: list[str] = []  # modes that were off before
         self._early_input: list[Message] | None = []
         self._input_lock = threading.Lock()
 
@@ -48,6 +55,10 @@ class TerminalDriver(LinuxDriver):
 
     def process_message(self, message: Message) -> None:
         """Pass on what was read; keys wait for `release_input`, for at first nothing has the focus to take them."""
+        if isinstance(message, AltIsALetter):
+            self._switched_on.append(message.mode)
+            self.write(f"\x1b[?{message.mode}h")
+            return
         with self._input_lock:
             if self._early_input is not None and isinstance(message, events.Key | events.Paste):
                 self._early_input.append(message)
@@ -66,6 +77,8 @@ class TerminalDriver(LinuxDriver):
         self._keeps_picture = self._early is not None and self._early.hand_over()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.is_active = self._writer_thread is not None
+        if self.is_active and _may_ask_modes():
+            self.write("".join(f"\x1b[?{mode}$p" for mode in ALT_MODES))
         if self._early is not None and self.attrs_before is not None:
             self.attrs_before = self._early.attributes
 
@@ -73,6 +86,8 @@ class TerminalDriver(LinuxDriver):
         """Give the terminal back."""
         for last_words in self.at_stop:
             self.write(last_words())
+        while self._switched_on:
+            self.write(f"\x1b[?{self._switched_on.pop()}l")
         super().stop_application_mode()
         self.is_active = False
 
@@ -84,6 +99,11 @@ class TerminalDriver(LinuxDriver):
             self.suspend_application_mode()
             self._must_signal_resume = True
         self.resume_application_mode()
+
+
+def _may_ask_modes() -> bool:
+    # Terminal of macOS would show the question's last letter.
+    return "xterm" in os.environ.get("TERM", "") and os.environ.get("TERM_PROGRAM") != "Apple_Terminal"
 
 
 def use_frame_writer() -> None:

@@ -6,6 +6,8 @@ from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.strip import Strip
 
+from smith_tui.output.sixteen import same_hue
+
 RESET = "\x1b[m"
 _DEFAULT_FOREGROUND, _DEFAULT_BACKGROUND = "39", "49"
 _NO_LINK = "\x1b]8;;\x1b\\"
@@ -46,6 +48,9 @@ class PenBox:
         codes = style._ansi
         if codes is None:
             codes = Strip.render_ansi(style, self._colors)
+        if self._colors is ColorSystem.STANDARD and style.color is not None:
+            # Colours of different hues can have the same nearest one.
+            codes = f"{codes} {style.color.triplet}"
         pen = self._by_codes.get(codes)
         if pen is None:
             pen = self._by_codes[codes] = self._make(style)
@@ -65,6 +70,9 @@ class PenBox:
     def _color(self, color: Color | None, *, is_foreground: bool) -> str:
         if color is None:
             return ""
+        if is_foreground and self._colors is ColorSystem.STANDARD and color.triplet is not None:
+            number = same_hue(color.triplet)
+            color = color if number is None else Color.from_ansi(number)
         codes = ";".join(color.downgrade(self._colors).get_ansi_codes(is_foreground))
         return "" if codes == (_DEFAULT_FOREGROUND if is_foreground else _DEFAULT_BACKGROUND) else codes
 

@@ -10,7 +10,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
-from smith_tui.paste_parser import PASTE_END, PASTE_START, InputDecoder, PasteParser
+from smith_tui.paste_parser import PASTE_END, PASTE_START, AltIsALetter, InputDecoder, PasteParser
 
 
 def described(messages: Iterable[Message]) -> list[str]:
@@ -127,6 +127,15 @@ def test_b23_a_report_between_pastes_and_one_that_never_ends() -> None:
     while not events_given and time.monotonic() < end:
         events_given = described(parser.tick())
     assert events_given[-1] == "key x"
+
+
+@given(st.integers(3, 13))
+def test_a_terminal_where_alt_is_a_letter_is_noticed_wherever_its_report_is_cut(cut: int) -> None:
+    report = "\x1b[?1039;2$yb"
+    parser = PasteParser()
+    got = [*parser.feed(report[:cut]), *parser.feed(report[cut:] + "\x1b[?1036;1$y")]
+    assert [message.mode for message in got if isinstance(message, AltIsALetter)] == ["1039"]
+    assert described(got) == ["key b"]
 
 
 @given(st.lists(st.sampled_from(KEYS), max_size=12))

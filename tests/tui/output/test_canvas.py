@@ -217,6 +217,15 @@ def test_colours_are_those_that_the_terminal_has(colors: ColorSystem, wanted: st
     assert wanted in canvas.encode((0, 0))
 
 
+def test_of_sixteen_colours_letters_get_the_one_of_their_hue() -> None:
+    canvas = Canvas(ColorSystem.STANDARD, has_color_erase=True)
+    canvas.resize(5, 1)
+    # What was added, what was removed and what is muted: the nearest of the sixteen is one grey for all three.
+    colors = ("#9be8b0", "#ffa8a8", "#86958b", "#0d5c2e", "#b79df5")
+    canvas.apply(painted(5, tuple((letter, Style(color=color)) for letter, color in zip("+-ogv", colors, strict=True))))
+    assert canvas.encode((0, 0)).startswith("\x1b[1;1H\x1b[92m+\x1b[91m-\x1b[37mo\x1b[32mg\x1b[95mv")
+
+
 def test_spans_are_as_short_as_can_be_and_never_halve_a_character() -> None:
     def cells(text: str) -> list[tuple[str, object]]:
         return [(character if character != "_" else "", PLAIN) for character in text]
