@@ -53,6 +53,8 @@ Enter sends, Ctrl+J begins a new line, Ctrl+C stops a turn, /help lists the comm
 class ChatScreen(Screen[None]):
     """Where the person and the agent talk."""
 
+    AUTO_FOCUS = "#prompt"
+
     def __init__(self, start: "AppStart", actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
         super().__init__()
         self._start_with = start
@@ -86,13 +88,14 @@ class ChatScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
-        self.set_class(self.app.size.width >= WIDE_COLUMNS, "wide")
+        # No widget is there yet whose styles could change.
+        self.set_class(self.app.size.width >= WIDE_COLUMNS, "wide", update=False)
         ui = self._start_with.config.ui
         with Vertical():
             with Container(id="panes"):
                 yield Transcript(theme=THEMES[ui.theme], id="transcript")
                 yield ToolOutputPane(actions=self._actions, id="output")
-            yield FindBar(actions=self._actions, id="find")
+            yield FindBar(actions=self._actions, again="find", id="find")
             yield QueuePanel(self.queue, actions=self._actions, id="queue")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
             yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
@@ -267,8 +270,11 @@ class ChatScreen(Screen[None]):
         if self.is_current:
             self.catch_up()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Show what has changed behind another screen."""
+        if self.stack_updates == 0:
+            # Every widget has got its styles a moment ago, when it was mounted.
+            event.refresh_styles = False
         self.catch_up()
 
     def catch_up(self) -> None:
@@ -329,8 +335,11 @@ class ChatScreen(Screen[None]):
             QueuePanel: "queue",
         }
         scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
+        # The inspect view has a footer of its own.
+        near = {scope} if self.query("Inspector:focus-within") else set()
         waiting: tuple[Scope, ...] = ("waiting",) if len(self.queue) else ()
-        self.query_one(KeyHints).show_keys_for((*self.asking.scopes(scope), *self.desk.scopes, *waiting))
+        here = {*self.asking.scopes(scope), *self.desk.scopes, *waiting} - near
+        self.query_one("#hints", KeyHints).show_keys_for(here)
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""
@@ -340,6 +349,9 @@ class ChatScreen(Screen[None]):
                 self.transcript.action_page_up()
             else:
                 self.transcript.action_page_down()
+        elif self.find_bar.is_closed_by(event.key):
+            event.stop()
+            self.find_bar.close()
         elif event.is_printable and self.focused is not self.output:
             event.stop()
             self.set_focus(self.prompt)

@@ -39,10 +39,13 @@ class Finder:
         if searched is not self.searched:
             self.forget()
             self.searched = searched
-        self._bar.open()
+        if self._hits and self._bar.display:
+            self._bar.take_focus()
+        else:
+            self._bar.open()
 
     def show(self, text: str, hits: Sequence[Any], number: int) -> None:
-        """Show a search that has been made already, with one of its matches in view."""
+        """Show a search that has been made already, with one of its matches in view; the focus stays where it is."""
         self._bar.show_search(text)
         self._hits = hits
         self._show_hit(number)

@@ -78,16 +78,21 @@ async def test_search_opens_the_conversation_at_the_message_and_marks_it(app: Sm
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.chat and "parseHTTPRequest" in shown(app))
         assert not app.chat.transcript.is_following
-        assert app.chat.find_bar.has_focus
         assert app.chat.find_bar.text == "HTTPRequest"
+        assert "1/1 · Ctrl+F goes on, Esc ends it" in lines_of(app.chat.find_bar)[0]
         row = next(y for y, row in enumerate(app.chat.transcript.shown_rows) if "parseHTTPRequest" in row.line.text)
         marked = [
             each.text for each in app.chat.transcript.render_line(row) if each.style and each.style.bgcolor == FOUND
         ]
         assert marked == ["HTTPRequest"]
-        # Escape ends the marking; the next search begins where this one was.
-        await pilot.press("escape")
-        assert app.chat.prompt.has_focus
+        # What is typed goes to the prompt, Ctrl+F goes on with the search, and Escape ends the marking.
+        await pilot.press("x", "ctrl+f")
+        assert (app.chat.prompt.text, app.chat.find_bar.has_focus) == ("x", True)
+        assert "HTTPRequest" in lines_of(app.chat.find_bar)[0] and "Esc ends" not in lines_of(app.chat.find_bar)[0]
+        app.chat.set_focus(app.chat.prompt)
+        await pilot.press("backspace", "escape")
+        assert (app.chat.prompt.has_focus, app.chat.find_bar.display) == (True, False)
+        # The next search begins where this one was.
         await command(pilot, app, "/search")
         await until(pilot, lambda: isinstance(app.screen, SearchScreen))
         assert app.screen.query_text == "http request"

@@ -243,6 +243,10 @@ async def test_the_prompt_that_is_typed_counts_as_the_next_one(tmp_path: Path) -
         assert driven.table[-1] == "" and any(line.endswith("and now") for line in driven.table)
 
 
+def footer(app: SmithApp) -> str:
+    return lines_of(app.chat.query_one("#hints"))[0]
+
+
 async def test_one_key_switches_between_pane_and_whole_screen(tmp_path: Path) -> None:
     async with inspecting(tmp_path, size=(140, 26)) as driven:
         await driven.press("home", "down", "space", "w")
@@ -253,6 +257,12 @@ async def test_one_key_switches_between_pane_and_whole_screen(tmp_path: Path) ->
         assert driven.view.state.marked == {2}
         await driven.press(*"xyz9")
         assert driven.app.chat.prompt.text == ""
+        # Each view has a footer of its own; that of the main screen has the prompt's keys only where they work.
+        assert "send" not in footer(driven.app) and "Alt+H" in footer(driven.app)
+        driven.app.chat.set_focus(driven.app.chat.prompt)
+        await driven.settle()
+        assert "Enter send" in footer(driven.app)
+        driven.view.query_one(TablePane).rows.focus()
         await driven.press("enter")
         assert not driven.app.chat.transcript.is_following and driven.view.is_attached
         await driven.press("w")
