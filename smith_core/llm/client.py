@@ -12,6 +12,7 @@ from smith_core.llm.host_link import Conversation, Link, StrangeHostError
 from smith_core.llm.host_process import HostProcess, start_host_process
 from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, StreamDone, Timeouts
 from smith_core.llm.shared_host import SharedHost, find_host
+from smith_core.llm.wire import MessageEncoder
 
 __all__ = ["HostClient", "HostProcess", "SharedHost", "find_host", "start_host_process"]
 
@@ -32,6 +33,7 @@ class HostClient:
         self._own: _Attachment | None = None
         self._linger_s = linger_s
         self._ids = itertools.count(1)
+        self._encoder = MessageEncoder()
         self._is_closed = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[AnyStreamPart]:
@@ -42,7 +44,7 @@ class HostClient:
         link = await self._attached(request.endpoint)
         request_id = next(self._ids)
         with Conversation(link, request_id) as conversation:
-            link.send(StartStream(request_id, request))
+            link.send(StartStream(request_id, self._encoder.encode(request)))
             while True:
                 reply = await conversation.next()
                 assert isinstance(reply, Parts)

@@ -8,7 +8,8 @@ import msgspec
 from smith_core.errors import AgentError
 from smith_core.frozen import encode_hook
 from smith_core.llm.host_stamp import HostStamp
-from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, Timeouts
+from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, Timeouts
+from smith_core.llm.wire import WireRequest
 from smith_core.text import clean_text
 
 LENGTH_BYTES: Final = 4
@@ -27,7 +28,7 @@ class StartStream(Frame, frozen=True, tag="start"):
     """App to host: make this call."""
 
     id: int
-    request: ModelRequest
+    request: WireRequest
 
 
 class ListModels(Frame, frozen=True, tag="list"):
@@ -126,7 +127,7 @@ def encode_frame(frame: Frame) -> bytes:
     try:
         body = _encoder.encode(frame)
     except UnicodeEncodeError:
-        body = _encoder.encode(_cleaned(msgspec.to_builtins(frame, enc_hook=encode_hook)))
+        body = _encoder.encode(_cleaned(msgspec.to_builtins(frame, builtin_types=(bytes,), enc_hook=encode_hook)))
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 

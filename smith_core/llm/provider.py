@@ -2,11 +2,13 @@
 
 litellm routes, sets parameters and opens the stream. For OpenAI-compatible endpoints the stream under its wrapper is
 the SDK's, whose public `response` is the HTTP response; reading that costs a hundredth of iterating the wrapper. The
-messages pass it by as well, for it goes through all of them several times and changes nothing.
+messages pass it and the SDK by as well, for both go through all of them, to change nothing: they are put into the body
+of the HTTP request as they came.
 """
 
 import asyncio
 import os
+import secrets
 import sys
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Callable
@@ -19,15 +21,16 @@ from smith_core.llm.deltas import DeltaAssembler
 from smith_core.llm.faults import Target, fault, safe_address, timeout_fault
 from smith_core.llm.host_process import LITELLM_ENVIRONMENT
 from smith_core.llm.keys import NO_KEY
-from smith_core.llm.protocol import AnyStreamPart, Completion, ModelRequest, Timeouts
+from smith_core.llm.protocol import AnyStreamPart, Completion, Timeouts
 from smith_core.llm.stream_body import StreamBody
 from smith_core.llm.translation import translate
-from smith_core.llm.wire import request_body, request_chars
+from smith_core.llm.wire import WireRequest, request_chars, request_options
 
 os.environ.update(LITELLM_ENVIRONMENT)
 
 import httpx
 import litellm
+import msgspec
 
 OnParts = Callable[[list[AnyStreamPart]], None]
 
@@ -40,10 +43,10 @@ litellm.num_retries = 0
 # litellm's default transport, aiohttp, knows no limit for sending.
 litellm.disable_aiohttp_transport = True
 
-_STAND_IN = ({"role": "user", "content": ""},)
-"""The messages that litellm sees where the real ones go to the SDK."""
+_STAND_IN = f"messages {secrets.token_hex()}"
+"""The only message that litellm and the SDK see where the real ones pass them by; no text from outside holds it."""
 
-_CHANGED_IDS = "__thought__"
+_CHANGED_IDS = b"__thought__"
 """What litellm cuts a call's id off at, for endpoints that do not know the signature of Gemini's behind it.
 
 Source: THOUGHT_SIGNATURE_SEPARATOR in litellm's prompt_templates/factory.py.
@@ -54,10 +57,11 @@ REFUSAL_BYTES = 64 * 1024
 
 _KEEP_ALIVE_S = 60.0
 _limits: ContextVar[httpx.Timeout] = ContextVar("limits")
+_messages: ContextVar[bytes] = ContextVar("messages")
 _client_loop: AbstractEventLoop | None = None
 
 
-async def complete(request: ModelRequest, on_parts: OnParts, *, use_wrapper: bool = False) -> Completion:
+async def complete(request: WireRequest, on_parts: OnParts, *, use_wrapper: bool = False) -> Completion:
     """Make one call, hand its parts over as they come and return the whole answer.
 
     Raises AgentFailure; what came before it was handed over. Cancelling the task closes the connection.
@@ -89,7 +93,7 @@ def forget_keys() -> None:
         cache.delete_cache(name)
 
 
-def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
+def call_parameters(request: WireRequest, target: Target) -> dict[str, Any]:
     """Return the keyword arguments of litellm's call.
 
     With an `api_url` the model id goes there exactly as it is written, whatever prefix it has; without one its prefix
@@ -97,7 +101,7 @@ def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
     """
     endpoint = request.endpoint
     parameters: dict[str, Any] = {
-        **request_body(request),
+        **request_options(request),
         "model": request.model,
         "num_retries": 0,
         "max_retries": 0,
@@ -107,12 +111,12 @@ def call_parameters(request: ModelRequest, target: Target) -> dict[str, Any]:
         parameters["model"] = f"{OPENAI_COMPATIBLE}/{request.model}"
         parameters["api_base"] = base_address(endpoint.api_url, target)
         parameters["api_key"] = endpoint.api_key or NO_KEY
-        if not any(_CHANGED_IDS in call.id for message in request.messages for call in message.tool_calls):
-            # The SDK puts these in the place of the others.
-            parameters["extra_body"] = {"messages": parameters["messages"]}
-            parameters["messages"] = list(_STAND_IN)
     elif endpoint.api_key:
         parameters["api_key"] = endpoint.api_key
+    if endpoint.api_url and _CHANGED_IDS not in request.messages:
+        parameters["messages"] = [{"role": "user", "content": _STAND_IN}]
+    else:
+        parameters["messages"] = msgspec.json.decode(request.messages)
     return parameters
 
 
@@ -138,9 +142,10 @@ def base_address(api_url: str, target: Target) -> str:
     return str(url).rstrip("/").removesuffix("/chat/completions")
 
 
-async def _open(request: ModelRequest, target: Target) -> Any:
+async def _open(request: WireRequest, target: Target) -> Any:
     parameters = call_parameters(request, target)
     _limits.set(parameters["timeout"])
+    _messages.set(request.messages)
     try:
         return await litellm.acompletion(**parameters)
     except Exception as error:
@@ -160,12 +165,27 @@ def _use_own_http_client() -> None:
         litellm.aclient_session = httpx.AsyncClient(
             limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
             follow_redirects=True,
-            event_hooks={"request": [_apply_limits], "response": [_bound_refusal]},
+            event_hooks={"request": [_apply_limits, _put_messages], "response": [_bound_refusal]},
         )
 
 
 async def _apply_limits(request: httpx.Request) -> None:
     request.extensions["timeout"] = _limits.get().as_dict()
+
+
+async def _put_messages(request: httpx.Request) -> None:
+    """Put the messages of the call in the place of the one that stands for them.
+
+    A request that follows a redirect comes with the whole body already, which cannot be looked at.
+    """
+    try:
+        begin, stands_for_them, end = request.content.partition(_STAND_IN.encode())
+    except httpx.RequestNotRead:
+        return
+    if stands_for_them:
+        body = b"".join((begin[: begin.rindex(b"[")], _messages.get(), end[end.index(b"]") + 1 :]))
+        request.stream = httpx.ByteStream(body)
+        request.headers["content-length"] = str(len(body))
 
 
 async def _bound_refusal(response: httpx.Response) -> None:
@@ -204,7 +224,7 @@ def _raw_response(stream: Any) -> httpx.Response | None:
 
 
 async def _read_wrapper(
-    stream: Any, request: ModelRequest, target: Target, assembler: DeltaAssembler, on_parts: OnParts
+    stream: Any, request: WireRequest, target: Target, assembler: DeltaAssembler, on_parts: OnParts
 ) -> None:
     timeouts = request.timeouts
     limit, code = timeouts.recv_timeout, "timeout_first_byte"

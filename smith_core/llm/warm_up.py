@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from smith_core.llm.protocol import Endpoint, ModelRequest, Timeouts, ToolDefinition
+from smith_core.llm.wire import MessageEncoder
 from smith_core.messages import Message, ToolCall
 
 _ANSWER = (
@@ -35,7 +36,7 @@ async def warm_up(complete: Callable[..., Awaitable[Any]]) -> None:
             endpoint=Endpoint(api_url=f"http://127.0.0.1:{port}/v1"),
             timeouts=_LIMITS,
         )
-        await complete(request, lambda parts: None)
+        await complete(MessageEncoder().encode(request), lambda parts: None)
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

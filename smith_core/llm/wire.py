@@ -2,10 +2,13 @@
 
 import json
 import re
+from operator import itemgetter
 from typing import Any
 
+import msgspec
+
 from smith_core.frozen import thaw
-from smith_core.llm.protocol import ModelRequest, ToolDefinition
+from smith_core.llm.protocol import Endpoint, ModelRequest, Timeouts, ToolDefinition
 from smith_core.llm.tool_calls import NO_ARGUMENTS, is_json_object
 from smith_core.messages import Message, ToolCall
 from smith_core.text import clean_text
@@ -18,21 +21,85 @@ Source: https://api-docs.deepseek.com/guides/thinking_mode; others may refuse th
 
 _BAD_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
+_SPARE_FACTOR = 2
+_SPARE_BYTES = 4 * 1024 * 1024
+"""How much is kept beside the last request, for the conversations of children take turns with their parent's."""
 
 
-def request_body(request: ModelRequest) -> dict[str, Any]:
+class WireRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request whose messages are a JSON array already; `message_chars` is their length as the model reads them."""
+
+    model: str
+    messages: bytes
+    message_chars: int
+    tools: tuple[ToolDefinition, ...] = ()
+    endpoint: Endpoint = Endpoint()
+    timeouts: Timeouts = Timeouts()
+    max_output_tokens: int | None = None
+
+
+class MessageEncoder:
+    """Encodes requests; each message only once, however many requests of a conversation bring it along again."""
+
+    def __init__(self) -> None:
+        self._plain, self._with_reasoning = _KnownMessages(), _KnownMessages()
+
+    def encode(self, request: ModelRequest) -> WireRequest:
+        """Return a request in the form that goes to an endpoint."""
+        echo = sends_reasoning(request.model)
+        known = self._with_reasoning if echo else self._plain
+        entries = known.entries(request.messages, echo_reasoning=echo)
+        return WireRequest(
+            model=request.model,
+            messages=b"[%b]" % b",".join(map(itemgetter(1), entries)),
+            message_chars=sum(map(itemgetter(2), entries)),
+            tools=request.tools,
+            endpoint=request.endpoint,
+            timeouts=request.timeouts,
+            max_output_tokens=request.max_output_tokens,
+        )
+
+
+_Entry = tuple[Message, bytes, int]
+
+
+class _KnownMessages:
+    """Messages with their JSON and their length, found by identity, which costs less than looking at a message."""
+
+    def __init__(self) -> None:
+        # The message is kept beside its JSON, so that no other one gets its number.
+        self._entries: dict[int, _Entry] = {}
+        self._bytes = 0
+
+    def entries(self, messages: tuple[Message, ...], *, echo_reasoning: bool) -> list[_Entry]:
+        known = self._entries
+        entries = [known.get(id(message)) or self._add(message, echo_reasoning) for message in messages]
+        if self._bytes > _SPARE_BYTES:
+            needed = sum(len(data) for _, data, _ in entries)
+            if self._bytes > _SPARE_FACTOR * needed + _SPARE_BYTES:
+                self._entries, self._bytes = {id(entry[0]): entry for entry in entries}, needed
+        return entries
+
+    def _add(self, message: Message, echo_reasoning: bool) -> _Entry:
+        data = msgspec.json.encode(message_json(message, echo_reasoning=echo_reasoning))
+        self._entries[id(message)] = entry = (message, data, _message_chars(message))
+        self._bytes += len(data)
+        return entry
+
+
+def request_body(request: WireRequest) -> dict[str, Any]:
     """Return the parameters of a streamed chat completion, without the model."""
-    echo = sends_reasoning(request.model)
-    body: dict[str, Any] = {
-        "messages": [message_json(message, echo_reasoning=echo) for message in request.messages],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
+    return {"messages": msgspec.json.decode(request.messages), **request_options(request)}
+
+
+def request_options(request: WireRequest) -> dict[str, Any]:
+    """Return the parameters of a streamed chat completion, without the model and the messages."""
+    options: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
     if request.tools:
-        body["tools"] = [tool_json(tool) for tool in request.tools]
+        options["tools"] = [tool_json(tool) for tool in request.tools]
     if request.max_output_tokens is not None:
-        body["max_tokens"] = request.max_output_tokens
-    return body
+        options["max_tokens"] = request.max_output_tokens
+    return options
 
 
 def sends_reasoning(model: str) -> bool:
@@ -48,7 +115,7 @@ def message_json(message: Message, *, echo_reasoning: bool = False) -> dict[str,
         if echo_reasoning and message.reasoning:
             entry["reasoning_content"] = clean_text(message.reasoning)
     if message.role == "tool":
-        entry["tool_call_id"] = message.tool_call_id
+        entry["tool_call_id"] = clean_text(message.tool_call_id)
     return entry
 
 
@@ -61,7 +128,7 @@ def call_json(call: ToolCall) -> dict[str, Any]:
     arguments = clean_text(call.arguments)
     if not is_json_object(arguments):
         arguments = json.dumps({"invalid_json": arguments}) if arguments.strip() else NO_ARGUMENTS
-    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"id": clean_text(call.id), "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def tool_json(tool: ToolDefinition) -> dict[str, Any]:
@@ -70,12 +137,13 @@ def tool_json(tool: ToolDefinition) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def request_chars(request: ModelRequest) -> int:
+def request_chars(request: ModelRequest | WireRequest) -> int:
     """Return the length of what the model reads, in characters, for estimates."""
-    messages = sum(
-        len(message.content)
-        + len(message.reasoning)
-        + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-        for message in request.messages
-    )
+    wired = isinstance(request, WireRequest)
+    messages = request.message_chars if wired else sum(map(_message_chars, request.messages))
     return messages + sum(len(tool.description) + len(str(tool.parameters)) for tool in request.tools)
+
+
+def _message_chars(message: Message) -> int:
+    calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    return len(message.content) + len(message.reasoning) + calls

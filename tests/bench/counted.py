@@ -13,7 +13,7 @@ from smith_core.llm.coalescer import merge
 from smith_core.llm.deltas import DeltaAssembler
 from smith_core.llm.frames import Parts, encode_frame
 from smith_core.llm.sse import BodyReader, decode_json
-from smith_core.llm.wire import request_body
+from smith_core.llm.wire import MessageEncoder, request_body
 from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult
 from smith_core.window import WindowLimits, fit
 from smith_tui.widgets.line_store import LineStore
@@ -97,7 +97,7 @@ def steps_of_a_task() -> Counts:
         runtime = open_engine(folder, client)
         events: list[object] = []
         await run_turn(runtime, "go", events)  # type: ignore[arg-type]
-        last = msgspec.json.encode(request_body(client.requests[-1]))
+        last = msgspec.json.encode(request_body(MessageEncoder().encode(client.requests[-1])))
         return {
             "task: requests for 10 steps": len(client.requests),
             "task: events for 10 steps": len(events),

@@ -9,6 +9,7 @@ import httpx
 import msgspec
 
 from smith_core.llm.protocol import Endpoint, ModelRequest
+from smith_core.llm.wire import MessageEncoder, WireRequest
 from smith_core.messages import Message
 from tests.bench.programs import LAST_WORD
 from tests.bench.reading import Reading
@@ -42,10 +43,10 @@ def chunk_cost(rounds: int = 3) -> tuple[Reading, ...]:
 async def _chunk_cost(url: str, rounds: int) -> tuple[Reading, ...]:
     from smith_core.llm import provider
 
-    def request(model: str) -> ModelRequest:
-        return ModelRequest(
-            model=model, messages=(Message(role="user", content="x"),), endpoint=Endpoint(api_url=url, api_key="k")
-        )
+    def request(model: str) -> WireRequest:
+        messages = (Message(role="user", content="x"),)
+        endpoint = Endpoint(api_url=url, api_key="k")
+        return MessageEncoder().encode(ModelRequest(model=model, messages=messages, endpoint=endpoint))
 
     async def cheap() -> None:
         await provider.complete(request("m"), lambda parts: None)

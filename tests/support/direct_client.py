@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 from smith_core.llm import provider
 from smith_core.llm.protocol import AnyStreamPart, Endpoint, ModelInfo, ModelRequest, StreamDone, Timeouts
+from smith_core.llm.wire import MessageEncoder
 
 
 class DirectClient:
@@ -12,6 +13,7 @@ class DirectClient:
 
     def __init__(self, context_window: int) -> None:
         self.context_window = context_window
+        self._encoder = MessageEncoder()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[AnyStreamPart]:
         """Yield the parts of one answer."""
@@ -21,7 +23,7 @@ class DirectClient:
             for part in batch:
                 parts.put_nowait(part)
 
-        completion = await provider.complete(request, keep)
+        completion = await provider.complete(self._encoder.encode(request), keep)
         while not parts.empty():
             yield parts.get_nowait()
         yield StreamDone(completion=completion)

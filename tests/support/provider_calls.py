@@ -6,6 +6,7 @@ from smith_core.errors import AgentError, AgentFailure
 from smith_core.llm import provider
 from smith_core.llm.coalescer import merge
 from smith_core.llm.protocol import AnyStreamPart, Completion, Endpoint, ModelRequest, StreamText, Timeouts
+from smith_core.llm.wire import MessageEncoder
 from smith_core.messages import Message
 from tests.support.model_server import ModelServer
 from tests.support.model_steps import Answer
@@ -59,7 +60,8 @@ class Endpointed:
         self.server.push(answer)
         parts: list[AnyStreamPart] = []
         try:
-            completion = await provider.complete(self.request(**fields), parts.extend, use_wrapper=use_wrapper)
+            request = MessageEncoder().encode(self.request(**fields))
+            completion = await provider.complete(request, parts.extend, use_wrapper=use_wrapper)
             return Played(parts, completion)
         except AgentFailure as failure:
             return Played(parts, failure.error)

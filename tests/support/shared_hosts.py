@@ -12,17 +12,18 @@ from smith_core.llm.frames import Frame, encode_frame, read_frame, to_app_decode
 from smith_core.llm.host_folder import HostFolder, open_host_folder
 from smith_core.llm.host_sharing import SharedListener
 from smith_core.llm.host_stamp import HostStamp
-from smith_core.llm.protocol import Completion, ModelRequest, StreamText
+from smith_core.llm.protocol import Completion, StreamText
 from smith_core.llm.shared_host import SharedHost
+from smith_core.llm.wire import WireRequest, request_body
 
 END = "and no more"
 STAMP = HostStamp("install", "code", "environment")
-Complete = Callable[[ModelRequest, Callable[[list[Any]], None]], Awaitable[Completion]]
+Complete = Callable[[WireRequest, Callable[[list[Any]], None]], Awaitable[Completion]]
 
 
-async def echo(request: ModelRequest, on_parts: Callable[[list[Any]], None]) -> Completion:
+async def echo(request: WireRequest, on_parts: Callable[[list[Any]], None]) -> Completion:
     """Answer with the last message; `wait` never ends, and `much N` does not after N pieces of a kilobyte."""
-    text = request.messages[-1].content
+    text = str(request_body(request)["messages"][-1]["content"])
     if text == "wait":
         on_parts([StreamText(text="begun")])
         await asyncio.Event().wait()

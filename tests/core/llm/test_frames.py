@@ -43,9 +43,10 @@ from smith_core.llm.protocol import (
     Timeouts,
     ToolDefinition,
 )
+from smith_core.llm.wire import MessageEncoder, request_body
 from smith_core.messages import Message, ToolCall, ToolMetadata, Usage
 
-REQUEST = ModelRequest(
+ASKED = ModelRequest(
     model="m",
     messages=(
         Message(role="user", content="hello 😀"),
@@ -56,6 +57,7 @@ REQUEST = ModelRequest(
     endpoint=Endpoint(api_url="http://x", api_key="k"),
     max_output_tokens=5,
 )
+REQUEST = MessageEncoder().encode(ASKED)
 COMPLETION = Completion(text="a", tool_calls=(ToolCall("c1", "read"),), finish_reason="stop", usage=Usage(requests=1))
 
 
@@ -99,17 +101,20 @@ def test_frames_to_the_app(frame: Frame) -> None:
 
 def test_frozen_schemas_can_be_sent() -> None:
     tool = ToolDefinition(name="read", description="d", parameters=freeze({"type": "object", "required": ["a"]}))
-    frame = StartStream(1, ModelRequest(model="m", messages=(), tools=(tool,)))
+    frame = StartStream(1, MessageEncoder().encode(ModelRequest(model="m", messages=(), tools=(tool,))))
     decoded: Any = to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:])
     assert decoded.request.tools[0].parameters == {"type": "object", "required": ["a"]}
 
 
 def test_b04_text_that_is_not_fit_for_utf_8_does_not_stop_a_request() -> None:
     messages = (Message(role="user", content="a\ud83d"), Message(role="user", content="\ud83d\ude00"))
-    frame = StartStream(7, ModelRequest(model="m", messages=messages, tools=REQUEST.tools, endpoint=REQUEST.endpoint))
+    tool = ToolDefinition(name="read", description="\udc80", parameters={"type": "object", "properties": {"a": {}}})
+    asked = ModelRequest(model="m", messages=messages, tools=(tool,), endpoint=ASKED.endpoint)
+    frame = StartStream(7, MessageEncoder().encode(asked))
     decoded: Any = to_host_decoder.decode(encode_frame(frame)[LENGTH_BYTES:])
-    assert [message.content for message in decoded.request.messages] == ["a\ufffd", "😀"]
-    assert decoded.id == 7 and decoded.request.tools == REQUEST.tools and decoded.request.endpoint == REQUEST.endpoint
+    assert [message["content"] for message in request_body(decoded.request)["messages"]] == ["a\ufffd", "😀"]
+    assert decoded.request.tools[0].description == "\ufffd" and decoded.request.tools[0].name == "read"
+    assert decoded.id == 7 and decoded.request.endpoint == ASKED.endpoint
 
 
 def test_b27_an_endpoint_shows_its_key_to_nobody() -> None:

@@ -28,6 +28,7 @@ from smith_core.llm.host_service import MAX_REQUESTS, MAX_UNREAD_BYTES, Connecte
 from smith_core.llm.host_stamp import HostStamp
 from smith_core.llm.protocol import Endpoint, ModelRequest, StreamDone, StreamText
 from smith_core.llm.shared_host import SharedHost
+from smith_core.llm.wire import MessageEncoder, WireRequest
 from smith_core.messages import Message
 from tests.support.shared_hosts import END, STAMP, Place, Raw, ScriptedCalls, hosting
 
@@ -37,6 +38,10 @@ OTHER = HostStamp("install", "newer", "environment")
 def request(text: str) -> ModelRequest:
     messages = (Message(role="user", content=text),)
     return ModelRequest(model="m", messages=messages, endpoint=Endpoint(api_url="http://x", api_key="sk-SECRET"))
+
+
+def wired(text: str) -> WireRequest:
+    return MessageEncoder().encode(request(text))
 
 
 async def ask(client: HostClient, text: str) -> str:
@@ -78,7 +83,7 @@ async def test_an_app_that_goes_takes_its_own_streams_only(place: Place, raw: Ra
     staying = HostClient(place.shared_host())
     async with aclosing(staying.stream(request("wait"))) as stream:
         assert await anext(stream) == StreamText(text="begun")
-        raw.send(*(StartStream(number, request("wait")) for number in range(3)))
+        raw.send(*(StartStream(number, wired("wait")) for number in range(3)))
         while place.calls.running < 4:
             await asyncio.sleep(0)
         raw.writer.close()
@@ -90,7 +95,7 @@ async def test_an_app_that_goes_takes_its_own_streams_only(place: Place, raw: Ra
 
 async def test_an_app_that_does_not_read_stalls_nobody_and_fills_no_buffer(place: Place, raw: Raw) -> None:
     raw.writer.transport.pause_reading()  # type: ignore[attr-defined]
-    raw.send(StartStream(1, request("much 5000")))
+    raw.send(StartStream(1, wired("much 5000")))
     (slow,) = place.listener.apps
     while slow.unread_bytes <= MAX_UNREAD_BYTES:
         await asyncio.sleep(0)
@@ -122,7 +127,7 @@ async def test_who_asked_for_another_stamp_is_told_and_not_served(place: Place) 
     connection = await place.connect()
     connection.send(Attach(OTHER, 60.0))
     assert (await connection.next()).stamp == STAMP
-    connection.send(StartStream(1, request("x")))
+    connection.send(StartStream(1, wired("x")))
     assert await connection.next() is None
     assert place.calls.running == 0
 
@@ -148,16 +153,16 @@ async def test_garbage_closes_the_connection_and_nothing_else(data: bytes, place
 
 
 async def test_the_same_number_twice_and_too_many_at_once(place: Place, raw: Raw) -> None:
-    raw.send(*(StartStream(number, request("wait")) for number in range(MAX_REQUESTS + 1)))
+    raw.send(*(StartStream(number, wired("wait")) for number in range(MAX_REQUESTS + 1)))
     frames = [await raw.next() for _ in range(MAX_REQUESTS + 1)]
     (refused,) = [frame for frame in frames if isinstance(frame, Failed)]
     assert (refused.id, refused.error.code, refused.error.retryable) == (MAX_REQUESTS, "host_busy", True)
-    raw.send(Cancel(0), StartStream(1, request("again")))
+    raw.send(Cancel(0), StartStream(1, wired("again")))
     assert await raw.next() is None
 
 
 async def test_what_it_says_of_itself(place: Place, raw: Raw) -> None:
-    raw.send(StartStream(1, request("wait")))
+    raw.send(StartStream(1, wired("wait")))
     assert isinstance(await raw.next(), Parts)
     report = (await asyncio.to_thread(running_hosts, place.environ))[0]
     assert isinstance(report.status, Status) and not report.has_ended

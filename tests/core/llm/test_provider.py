@@ -15,7 +15,7 @@ from smith_core.llm.protocol import (
     Timeouts,
     ToolDefinition,
 )
-from smith_core.llm.wire import request_body
+from smith_core.llm.wire import MessageEncoder, request_body
 from smith_core.messages import Message, ToolCall
 from tests.support.model_server import ModelServer
 from tests.support.model_steps import (
@@ -262,7 +262,7 @@ async def test_a_provider_of_another_kind_goes_through_the_wrapper(
         monkeypatch.setenv("ANTHROPIC_API_BASE", server.url.removesuffix("/v1"))
         request = lenient.request(model="anthropic/claude-x", endpoint=Endpoint(api_key=KEY), tools=TOOLS)
         parts: list[AnyStreamPart] = []
-        completion = await provider.complete(request, parts.extend)
+        completion = await provider.complete(MessageEncoder().encode(request), parts.extend)
     assert completion.text == "Let me look." and Played(parts, completion).text == "Let me look."
     assert completion.tool_calls == (ToolCall("toolu_1", "read", '{"path":"a"}'),)
     assert (completion.usage.input_tokens, completion.usage.output_tokens) == (11, 5)
@@ -319,8 +319,15 @@ async def test_an_address_gets_the_messages_as_they_are(
     request = endpoint.request(model=model, tools=tools, messages=conversation("c1"))
     await endpoint.play("done", model=model, tools=tools, messages=request.messages)
     body = endpoint.server.requests[0].json
-    assert body == {"model": model, **request_body(request)}
+    assert body == {"model": model, **request_body(MessageEncoder().encode(request))}
     assert list(body)[:2] == ["model", "messages"]
+
+
+async def test_a_redirect_gets_the_messages_too(endpoint: Endpointed) -> None:
+    endpoint.server.push(Status(307, "", headers={"location": f"{endpoint.server.url}/chat/completions"}))
+    await endpoint.play("done", messages=conversation("c1"))
+    first, second = endpoint.server.requests
+    assert first.body == second.body and len(first.json["messages"]) == len(conversation("c1"))
 
 
 async def test_a_signature_of_gemini_in_an_id_goes_to_no_other_model(endpoint: Endpointed) -> None:

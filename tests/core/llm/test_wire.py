@@ -1,5 +1,6 @@
 """Requests as a strict endpoint accepts them, whatever the transcript holds."""
 
+import itertools
 import json
 from typing import Any
 
@@ -9,15 +10,20 @@ from hypothesis import strategies as st
 
 from smith_core.frozen import freeze
 from smith_core.llm.protocol import ModelRequest, ToolDefinition
-from smith_core.llm.wire import request_body
+from smith_core.llm.wire import MessageEncoder, request_body
 from smith_core.messages import Message, ToolCall
+from tests.bench.counting import calls_in, memory_in
 from tests.support.strict_requests import request_violations
 
 HEADERS = {"content-type": "application/json"}
 
 
+def sent(request: ModelRequest) -> dict[str, Any]:
+    return request_body(MessageEncoder().encode(request))
+
+
 def violations(request: ModelRequest) -> list[str]:
-    body = json.dumps({"model": request.model, **request_body(request)}, ensure_ascii=False).encode()
+    body = json.dumps({"model": request.model, **sent(request)}, ensure_ascii=False).encode()
     return request_violations(body, HEADERS)
 
 
@@ -38,7 +44,7 @@ def test_a_whole_conversation_is_accepted() -> None:
     messages = (Message(role="system", content="s"), *round_of(ToolCall("c1", "read", '{"path":"a"}')))
     request = ModelRequest(model="m", messages=messages, tools=(tool,), max_output_tokens=50)
     assert violations(request) == []
-    body = request_body(request)
+    body = sent(request)
     assert body["max_tokens"] == 50 and body["stream"] is True and body["stream_options"] == {"include_usage": True}
     assert body["messages"][2]["content"] == ""
     assert set(body["messages"][3]) == {"role", "content", "tool_call_id"}
@@ -53,8 +59,8 @@ def test_broken_calls_in_the_history_are_made_acceptable(arguments: str, name: s
 
 def test_broken_arguments_are_still_there_to_be_read() -> None:
     request = ModelRequest(model="m", messages=round_of(ToolCall("c1", "read", '{"path": "a')))
-    sent = request_body(request)["messages"][1]["tool_calls"][0]["function"]["arguments"]
-    assert '{"path": "a' in json.loads(sent).values()
+    arguments = sent(request)["messages"][1]["tool_calls"][0]["function"]["arguments"]
+    assert '{"path": "a' in json.loads(arguments).values()
 
 
 @given(st.text(), st.text(), st.text())
@@ -65,7 +71,27 @@ def test_b04_no_text_makes_a_request_unsendable(user: str, result: str, argument
 
 @pytest.mark.parametrize(("model", "has_it"), [("deepseek-reasoner", True), ("moonshotai/Kimi-K2", True), ("m", False)])
 def test_reasoning_goes_back_to_models_that_insist_on_it(model: str, has_it: bool) -> None:
-    message: dict[str, Any] = request_body(ModelRequest(model=model, messages=round_of(ToolCall("c1", "read"))))[
-        "messages"
-    ][1]
+    message = sent(ModelRequest(model=model, messages=round_of(ToolCall("c1", "read"))))["messages"][1]
     assert ("reasoning_content" in message) == has_it
+
+
+def test_messages_that_come_again_are_not_encoded_again() -> None:
+    encoder = MessageEncoder()
+    parent, child = (tuple(Message(role="user", content=f"{who} {n}") for n in range(50)) for who in ("p", "c"))
+    for count, (model, history) in itertools.product((20, 50), (("m", parent), ("kimi", child), ("m", child))):
+        wired = encoder.encode(ModelRequest(model=model, messages=history[:count]))
+        assert [entry["content"] for entry in json.loads(wired.messages)] == [m.content for m in history[:count]]
+        assert wired.message_chars == sum(len(message.content) for message in history[:count])
+    again = ModelRequest(model="m", messages=(*parent, Message(role="user", content="one more")))
+    assert calls_in(lambda: encoder.encode(again)) < 3 * len(parent)
+
+
+def test_what_is_encoded_does_not_pile_up() -> None:
+    encoder = MessageEncoder()
+
+    def encode() -> None:
+        for number in range(20):
+            message = Message(role="user", content=f"{number % 10}" * 1_000_000)
+            encoder.encode(ModelRequest(model="m", messages=(message,)))
+
+    assert memory_in(encode)[1] < 20_000

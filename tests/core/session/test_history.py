@@ -10,7 +10,7 @@ from smith_core.commands.opening import ResumeWish
 from smith_core.errors import AgentFailure
 from smith_core.events import AnyEvent, HistoryEdited
 from smith_core.llm.protocol import Completion, ModelRequest
-from smith_core.llm.wire import request_body
+from smith_core.llm.wire import MessageEncoder, request_body
 from smith_core.messages import Message
 from smith_core.runtime import Runtime
 from smith_core.session.editing import TEXT
@@ -28,7 +28,7 @@ def strictly(answer: str | Completion) -> Callable[[ModelRequest], str | Complet
     """Answer only a request that a strict endpoint takes."""
 
     def check(request: ModelRequest) -> str | Completion:
-        assert message_violations(request_body(request)["messages"]) == []
+        assert message_violations(request_body(MessageEncoder().encode(request))["messages"]) == []
         return answer
 
     return check

@@ -15,6 +15,7 @@ from smith_core.endpoints import SCRIPTED_MODEL
 from smith_core.llm.listing import fetch_models
 from smith_core.llm.protocol import Endpoint, ModelRequest, StreamDone, StreamReasoning, StreamText, Timeouts
 from smith_core.llm.provider import complete
+from smith_core.llm.wire import MessageEncoder
 from smith_core.messages import Message
 from smith_core.tour.server import CONTEXT_LENGTH, TourServer
 
@@ -45,7 +46,7 @@ async def test_the_engines_own_client_reads_a_whole_answer(server: TourServer) -
         messages=(Message(role="user", content="hello"),),
         endpoint=Endpoint(api_url=server.url),
     )
-    done = await complete(request, parts.extend)
+    done = await complete(MessageEncoder().encode(request), parts.extend)
     assert done.finish_reason == "stop"
     assert SCRIPTED_MODEL in done.text
     assert done.reasoning
@@ -60,7 +61,7 @@ async def test_a_call_comes_with_whole_arguments(server: TourServer) -> None:
         messages=(Message(role="user", content="fix the price"),),
         endpoint=Endpoint(api_url=server.url),
     )
-    done = await complete(request, lambda parts: None)
+    done = await complete(MessageEncoder().encode(request), lambda parts: None)
     assert done.finish_reason == "tool_calls"
     assert [(call.name, json.loads(call.arguments)) for call in done.tool_calls] == [("read", {"path": "prices.py"})]
 
