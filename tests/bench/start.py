@@ -16,7 +16,7 @@ def first_ink(rounds: int = 7) -> tuple[Reading, ...]:
     """exec → first ink and → full live paint, with the kept picture of an earlier start; and without one."""
     times: dict[str, list[float]] = {"empty": [], "ink": [], "live": [], "plain": []}
     with new_home() as home:
-        _keep_picture(home)
+        keep_picture(home)
         for _ in range(rounds):
             with baseline("empty_app") as probe:
                 times["empty"].append(probe.wait_for(BASELINE_READY) - probe.started_at)
@@ -30,7 +30,8 @@ def first_ink(rounds: int = 7) -> tuple[Reading, ...]:
     return tuple(Reading(median(times[kind]) / empty, f"{median(times[kind]) * 1000:.0f} ms") for kind in kinds)
 
 
-def _keep_picture(home: tuple[Path, dict[str, str]]) -> None:
+def keep_picture(home: tuple[Path, dict[str, str]]) -> None:
+    """Start once, until the picture for the next start is kept."""
     with smith(home=home) as probe:
         probe.wait_for(LIVE)
         end = time.perf_counter() + 10

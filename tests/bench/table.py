@@ -71,6 +71,25 @@ PARTS: tuple[Part, ...] = (
     ),
     Part("slow_line", "streams", (Row("key echo on a line of 150 KB/s, pages turning, p95", "ms", 100),)),
     Part(
+        "far_start",
+        "far",
+        (
+            Row("line of 200 ms and 50 KB/s: exec → first ink, behind the line", "ms", 150, "a near line, difference"),
+            Row("the same: exec → live paint, behind the line", "ms", 250, "a near line, difference"),
+        ),
+    ),
+    Part(
+        "far_echo",
+        "far",
+        (
+            Row("line of 200 ms and 50 KB/s: key echo p95, idle, behind the line", "ms", 50),
+            Row("the same at 200 tokens/s", "ms", 100),
+            Row("the same with pages turning", "ms", 400),
+            Row("200 tokens/s on that line: written a second", "bytes", 15_000),
+        ),
+    ),
+    Part("far_cancel", "far", (Row("Ctrl+C on that line → cancelled on screen, behind the line", "ms", 300),)),
+    Part(
         "chunk_cost",
         "host",
         (

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import check
+from tests.bench.far import RATE, FarProbe
 from tests.bench.page import BEGIN, END, Measured, said, write
 from tests.bench.reading import Reading, Row
 from tests.bench.table import PARTS
@@ -53,3 +54,14 @@ def test_the_page_keeps_what_stands_around_the_table(tmp_path: Path) -> None:
     assert text.startswith(f"before\n{BEGIN}\n") and text.endswith(f"{END}\nafter\n") and "of-yesterday" not in text
     assert "| 200 tokens/s: share of a core, app and host | 19 % | ≤ 20 % |  | 0.5 |" in text
     assert "— never written" in text and "1 of 1 goals are met" in text
+
+
+def test_a_far_terminal_gets_everything_late_and_no_faster_than_its_line() -> None:
+    class Nearer(FarProbe):
+        delay_s = 0.05
+
+    with Nearer(["cat"], {"PATH": "/usr/bin:/bin"}, Path("/")) as probe:
+        sent = probe.send(b"x\n")
+        assert 0.1 <= probe.wait_for(b"x\r\nx") - sent < 1.0
+        sent = probe.send(b"y" * 2_500 + b"\n")
+        assert probe.wait_for(b"y" * 2_500, timeout=5.0) - sent >= 0.1 + 2_500 / RATE
