@@ -78,7 +78,7 @@ class FarProbe(Probe):
 
 
 def far_start(rounds: int = 3) -> tuple[Reading, ...]:
-    """exec → first ink and → live paint, with the kept picture of an earlier start: what the line adds to a near one."""
+    """What the line adds to exec → first ink and → live paint, with the kept picture of an earlier start."""
     times: dict[tuple[type[Probe], bytes], list[float]] = {}
     with new_home() as home:
         keep_picture(home)
