@@ -11,6 +11,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 
 from smith_core.log import LOGGER
 from smith_tui.output.canvas import Canvas
+from smith_tui.output.compositor import use_lean_compositor
 from smith_tui.output.driver import TerminalDriver, use_frame_writer
 from smith_tui.output.ending import OrderlyApp
 from smith_tui.output.support import has_color_erase, textual_problem
@@ -45,6 +46,7 @@ class OutputApp(OrderlyApp):
             else:
                 self.canvas = Canvas(self.console._color_system, has_color_erase=has_color_erase(os.environ))
                 use_frame_writer()
+                use_lean_compositor()
 
     def redraw(self) -> None:
         """Draw the whole screen again, whatever the terminal shows."""

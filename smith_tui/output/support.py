@@ -20,6 +20,7 @@ def textual_problem() -> str:
     found = _textual_version()
     if found != TEXTUAL_VERSION:
         return f"Textual {found} is installed, and {TEXTUAL_VERSION} is known"
+    from textual import screen
     from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
     from textual.app import App
     from textual.drivers import linux_driver
@@ -31,12 +32,15 @@ def textual_problem() -> str:
         ChopsUpdate.__init__: ["self", "chops", "spans", "chop_ends"],
         LayoutUpdate.__init__: ["self", "strips", "region"],
         Compositor.render_update: ["self", "full", "screen_stack", "simplify"],
+        Compositor._render_chops: ["self", "crop", "is_rendered_line"],
         Strip.render_ansi: ["style", "color_system"],
         WriterThread.__init__: ["self", "file"],
     }
     for function, names in expected.items():
         if list(inspect.signature(function).parameters) != names:
             return f"{function.__qualname__} takes other arguments than expected"
+    if not hasattr(screen, "Compositor") or not hasattr(screen, "UPDATE_PERIOD"):
+        return "its screens draw in another way"
     return "" if hasattr(linux_driver, "WriterThread") else "its driver does not write through a thread"
 
 

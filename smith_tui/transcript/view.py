@@ -44,6 +44,7 @@ class Transcript(DocumentView):
         self._frame = 1 / frames_per_second
         self._wait = self._frame
         self._last_flush = 0.0
+        self._awaits_words = False
         self._timer: Timer | None = None
         self._pending: list[tuple[DeltaKind, str]] = []
         self._live: LiveAnswer | None = None
@@ -72,16 +73,15 @@ class Transcript(DocumentView):
         self.end_assistant()
         self.set_role(role)
         self._live = self._new_answer()
+        self._awaits_words = True
 
     def append_text(self, delta: str) -> None:
-        """Add streamed text to the answer; it shows with the next frame."""
-        self._pending.append(("text", delta))
-        self._schedule()
+        """Add streamed text to the answer; it shows with the next frame, the first words at once."""
+        self._append("text", delta)
 
     def append_reasoning(self, delta: str) -> None:
-        """Add streamed reasoning to the answer; it shows with the next frame."""
-        self._pending.append(("reasoning", delta))
-        self._schedule()
+        """Add streamed reasoning to the answer; it shows with the next frame, the first words at once."""
+        self._append("reasoning", delta)
 
     def discard_live(self) -> None:
         """Take away what was streamed since `start_assistant`: the request is made again."""
@@ -312,6 +312,14 @@ class Transcript(DocumentView):
             else:
                 self._live.append_reasoning(text)
             start = end
+
+    def _append(self, kind: DeltaKind, delta: str) -> None:
+        self._pending.append((kind, delta))
+        if self._awaits_words:
+            self._awaits_words = False
+            self.flush()
+        else:
+            self._schedule()
 
     def _schedule(self) -> None:
         """Let the next frame show what has changed."""
