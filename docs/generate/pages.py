@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from docs.generate import options, tables
+from docs.generate import floors, options, tables
 from docs.generate.man import man_page
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +23,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "local-servers": tables.local_servers,
     "embedded-models": tables.embedded_models,
     "command-line": options.command_line,
+    "floors": floors.floors,
 }
 _PART = re.compile(r"(<!-- generated: ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
