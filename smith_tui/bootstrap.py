@@ -1,6 +1,5 @@
 """From arguments to a runtime: configuration first, then the model host, then everything else."""
 
-import argparse
 import importlib
 import os
 import shutil
@@ -26,6 +25,8 @@ from smith_tui.first_start import is_first_start
 from smith_tui.prompt_memory import PromptMemory, prompts_file
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from smith_core.commands.opening import Wish
     from smith_core.runtime import Runtime
 
@@ -47,7 +48,7 @@ class Engine:
     wish: what the start goes on with, as the fields of `ResumeWish`.
     """
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(self, arguments: "Namespace") -> None:
         self.user_file: UserFile = locate_user_file(arguments.config)
         self._is_temporary: bool = getattr(arguments, "is_temporary", False)
         overrides, problems = _ephemeral(arguments)
@@ -138,12 +139,12 @@ class Engine:
         hide_from_proc({*key_variables(self.config), *secret_variables()})
 
 
-def open_engine(arguments: argparse.Namespace) -> Engine:
+def open_engine(arguments: "Namespace") -> Engine:
     """Read the configuration; nothing is started yet."""
     return Engine(arguments)
 
 
-def _wish(arguments: argparse.Namespace) -> tuple["Wish", str]:
+def _wish(arguments: "Namespace") -> tuple["Wish", str]:
     """Return what the start goes on with, as the fields of ResumeWish: the app alone goes on with something."""
     target: str | None = getattr(arguments, "resume", None)
     if target is not None:
@@ -153,7 +154,7 @@ def _wish(arguments: argparse.Namespace) -> tuple["Wish", str]:
     return ("last", "") if is_app and not is_new else ("new", "")
 
 
-def _ephemeral(arguments: argparse.Namespace) -> tuple[dict[str, object], list[Problem]]:
+def _ephemeral(arguments: "Namespace") -> tuple[dict[str, object], list[Problem]]:
     pairs: list[tuple[str, object]] = []
     problems: list[Problem] = []
     for text in (*arguments.overrides, *getattr(arguments, "more_overrides", ())):
@@ -166,6 +167,9 @@ def _ephemeral(arguments: argparse.Namespace) -> tuple[dict[str, object], list[P
         pairs.append(("active_role", arguments.role))
     return merge_overrides(pairs), problems
 
+
+UNDO_FOLDER = "undo"
+"""Of the store's folder: copies of the files that turns have changed."""
 
 KEPT_SESSIONS = 20
 """Folders of full tool outputs that are kept from earlier sessions."""

@@ -1,14 +1,17 @@
 """The start of the full screen, in an order that shows it as soon as can be."""
 
-import argparse
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
 
 from smith_tui.exit_status import EXIT_ERROR, EXIT_USAGE
 
+TYPE_CHECKING = False
+"""Stands here so that no import comes before collections of garbage are put off."""
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import TextIO
+
     from smith_tui.early_terminal import EarlyTerminal
 
 
@@ -17,7 +20,7 @@ def has_terminal() -> bool:
     return _is_terminal(sys.stdin) and _is_terminal(sys.stdout) and sys.stderr is not None
 
 
-def run_full_screen(arguments: argparse.Namespace, welcome: str = "", early: "EarlyTerminal | None" = None) -> int:
+def run_full_screen(arguments: "Namespace", welcome: str = "", early: "EarlyTerminal | None" = None) -> int:
     """Run the app and return its exit status.
 
     welcome: what its screen begins with, in place of the usual words. early: the terminal, if it is ready already.
@@ -50,6 +53,6 @@ def run_full_screen(arguments: argparse.Namespace, welcome: str = "", early: "Ea
     return run_app(engine, welcome, early)
 
 
-def _is_terminal(stream: TextIO | None) -> bool:
+def _is_terminal(stream: "TextIO | None") -> bool:
     # A stream that was closed before the start is None.
     return stream is not None and stream.isatty()

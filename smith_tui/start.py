@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from smith_tui.keys import KeyAction
     from smith_tui.screens.look import Look
 
+WELCOME = """\
+Agent Smith reads, changes and runs code in this folder. Say what you want done, for instance:
+  fix the failing test in tests/, and say what was wrong
+  add a --verbose flag to the command line, with a test
+Enter sends, Ctrl+J begins a new line, Ctrl+C stops a turn, /help lists the commands, F1 all keys."""
+
 
 class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     """What the app begins with; the engine is opened by `open_runtime`, once, behind the first frame.

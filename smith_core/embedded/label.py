@@ -1,12 +1,15 @@
 """What a model must be called where it answers, and what has to be said about it: nobody mistakes a small one."""
 
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from smith_core.embedded.catalog import EmbeddedModel, find_model
 from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX, SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
+
+if TYPE_CHECKING:
+    from smith_core.embedded.catalog import EmbeddedModel
 
 CONNECT_LINES: tuple[str, ...] = (
     "export LLM_API_KEY=...",
@@ -46,7 +49,9 @@ def label_of(model: str) -> ModelLabel:
     return ModelLabel(short=model)
 
 
-def _embedded(name: str) -> EmbeddedModel | None:
+def _embedded(name: str) -> "EmbeddedModel | None":
+    from smith_core.embedded.catalog import find_model
+
     try:
         return find_model(name)
     except AgentFailure:

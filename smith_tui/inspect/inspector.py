@@ -53,6 +53,26 @@ _HINTS: dict[Mode, str] = {
 class Inspector(Widget):
     """Shows, filters, marks and edits messages; now: seconds since the epoch."""
 
+    DEFAULT_CSS = """
+    Inspector { height: 1fr; width: 1fr; layout: vertical; background: $background; }
+    .note { height: auto; max-height: 3; color: $text-muted; padding: 0 1; }
+    .note.said { color: $warning; }
+    .frame { border: round $border; border-title-color: $foreground; border-subtitle-color: $text-muted; }
+    .frame:focus-within { border: round $primary; border-title-color: $primary; }
+    #inspect-panes { height: 1fr; layout: vertical; }
+    #inspect-table, #inspect-message { height: 1fr; }
+    Inspector.wide #inspect-panes { layout: horizontal; }
+    Inspector.wide #inspect-table { height: 1fr; width: 5fr; }
+    Inspector.wide #inspect-message { height: 1fr; width: 4fr; }
+    #inspect-bar { display: none; height: 2; }
+    Inspector.request #inspect-bar { display: block; }
+    Inspector.request InputLine { display: none; }
+    #inspect-message > * { display: none; }
+    #inspect-message.message > MessageView { display: block; }
+    #inspect-message.parts > ResultList { display: block; }
+    #inspect-message.editor > TextEditor { display: block; }
+    """
+
     def __init__(
         self,
         desk: Desk,

@@ -22,6 +22,7 @@ from smith_tui.screens.finding import Finder
 from smith_tui.screens.permission_desk import PermissionDesk
 from smith_tui.screens.stored_desk import StoredDesk
 from smith_tui.screens.turn_desk import TurnDesk
+from smith_tui.start import WELCOME
 from smith_tui.theme import THEMES, Theme
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.choice_list import ChoiceList
@@ -42,12 +43,6 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
-
-WELCOME = """\
-Agent Smith reads, changes and runs code in this folder. Say what you want done, for instance:
-  fix the failing test in tests/, and say what was wrong
-  add a --verbose flag to the command line, with a test
-Enter sends, Ctrl+J begins a new line, Ctrl+C stops a turn, /help lists the commands, F1 all keys."""
 
 
 class ChatScreen(Screen[None]):
@@ -282,12 +277,7 @@ class ChatScreen(Screen[None]):
         event, self._edited = self._edited, None
         if event is None:
             return
-        transcript = self.transcript
-        place = None if transcript.is_following or not transcript.shown_rows else transcript.shown_rows[0].place
-        transcript.load(event.messages)
-        if place is not None and transcript.document.blocks:
-            transcript.go_to(place._replace(block=min(place.block, len(transcript.document.blocks) - 1)))
-        self.finder.forget()
+        self.stored.show_again(event)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something in the background; what it throws ends the app in good order."""

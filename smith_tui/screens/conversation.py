@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 class ConversationScreen(Screen[None]):
     """Shows the conversation of the session as it is now, from its last message backwards."""
 
+    DEFAULT_CSS = """
+    #history { height: 1fr; border: round $border; }
+    #history:focus-within { border: round $primary; }
+    .note { height: auto; color: $warning; }
+    """
+
     def __init__(self, runtime: "Runtime", look: Look) -> None:
         super().__init__()
         self._runtime = runtime

@@ -46,6 +46,18 @@ class ConversationsScreen(Screen[Opening | None]):
     current: id of the conversation that is open here. now: seconds since the epoch.
     """
 
+    DEFAULT_CSS = """
+    .note { height: 1; color: $text-muted; }
+    .note.said { height: auto; max-height: 3; color: $warning; }
+    .frame { height: 1fr; border: round $border; }
+    .frame:focus-within { border: round $primary; }
+    #conversations { height: 1fr; layout: vertical; }
+    #conversations #preview { height: 45%; }
+    ConversationsScreen.wide #conversations { layout: horizontal; }
+    ConversationsScreen.wide #conversations .frame { width: 1fr; }
+    ConversationsScreen.wide #conversations #preview { height: 1fr; }
+    """
+
     def __init__(
         self,
         shelf: Shelf,

@@ -17,6 +17,15 @@ Row = tuple[str, str]
 class HelpScreen(ModalScreen[None]):
     """Shows rows of (key or command, meaning) until Escape."""
 
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; }
+    #help {
+        width: 90; max-width: 95%; height: auto; max-height: 90%;
+        background: $surface; border: round $primary; padding: 1 2;
+    }
+    #help Static { height: auto; margin-bottom: 1; }
+    """
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1", "dismiss", "Close")]
 
     def __init__(self, keys: Iterable[Row], commands: Iterable[Row]) -> None:

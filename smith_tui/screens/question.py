@@ -32,6 +32,28 @@ class QuestionScreen(ModalScreen[Result]):
     ways_back: what Esc does, the last one first; with none it leaves the screen with `result_of_leaving`.
     """
 
+    DEFAULT_CSS = """
+    QuestionScreen { align: center middle; }
+    #question {
+        width: 90; max-width: 100%; height: auto; max-height: 100%;
+        background: $surface; border: round $primary; padding: 0 1;
+    }
+    #question Static { height: auto; }
+    #question-title { text-style: bold; color: $primary; }
+    #question-hint { color: $text-muted; }
+    #question-entry { height: 1; border: none; padding: 0 1; background: $panel; margin-top: 1; }
+    #question-rows {
+        height: auto; max-height: 1fr; margin-top: 1;
+        border: none; padding: 0; background: $surface; background-tint: $surface 0%; scrollbar-size-vertical: 1;
+    }
+    #question-rows:focus > .option-list--option-highlighted, #question-rows > .option-list--option-highlighted {
+        color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
+    }
+    #question-note { margin-top: 1; color: $text-muted; }
+    #question-note.warning { color: $warning; }
+    #question-note.error { color: $error; }
+    """
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
 
     def __init__(self, title: str, result_of_leaving: Result) -> None:

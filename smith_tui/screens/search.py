@@ -55,6 +55,12 @@ class SearchScreen(Screen[Opening | None]):
     now: seconds since the epoch; timer: a clock for durations, in seconds.
     """
 
+    DEFAULT_CSS = """
+    .note { height: 1; color: $text-muted; }
+    .note.said { height: auto; max-height: 3; color: $warning; }
+    .frame { height: 1fr; border: round $border; }
+    """
+
     def __init__(
         self,
         source: Searcher,

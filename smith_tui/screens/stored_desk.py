@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from smith_core.events import AnyEvent, ConversationLoaded, PickerRequested
+    from smith_core.events import AnyEvent, ConversationLoaded, HistoryEdited, PickerRequested
     from smith_core.runtime import Runtime
     from smith_tui.screens.finding import Finder
     from smith_tui.screens.look import Look
@@ -89,6 +89,15 @@ class StoredDesk:
             self._host.find_bar.close()
         else:
             self._host.finder.show(marked.text, marked.hits, marked.number)
+
+    def show_again(self, edited: "HistoryEdited") -> None:
+        """Show the conversation after a change, at about the same place."""
+        transcript = self._host.transcript
+        place = None if transcript.is_following or not transcript.shown_rows else transcript.shown_rows[0].place
+        transcript.load(edited.messages)
+        if place is not None and transcript.document.blocks:
+            transcript.go_to(place._replace(block=min(place.block, len(transcript.document.blocks) - 1)))
+        self._host.finder.forget()
 
     def _search_over(self, search: "SearchScreen", opening: "Opening | None") -> None:
         # The next search begins with this one, so that a person can go on to the next result.

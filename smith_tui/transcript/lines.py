@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from rich.style import Style
@@ -12,7 +13,8 @@ Span = tuple[str, Style]
 PLAIN = Style.null()
 TAB = "    "
 
-_TOKENS = re.compile(
+_ASCII_TOKENS = re.compile(r"\n|[ \t]+|[^ \t\n]+")
+_TOKENS = (
     r"\n|[ \t]+"
     # A character of a script written without spaces, and the closing marks that may not begin a row.
     r"|[\u2e80-\u303f\u3040-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60][\u3001\u3002\uff01\uff09\uff0c\uff1f]*"
@@ -108,7 +110,7 @@ def wrap(spans: Sequence[Span], width: int) -> list[Line]:
     filler = _Filler(width)
     word: list[Span] = []
     for text, style in spans:
-        for token in _TOKENS.findall(text):
+        for token in _tokens(text):
             if token[0] in " \t\n" or token[0] >= "\u2e80":
                 filler.add_word(word)
                 word = []
@@ -123,6 +125,16 @@ def wrap(spans: Sequence[Span], width: int) -> list[Line]:
     filler.add_word(word)
     filler.end_row(None)
     return filler.lines
+
+
+def _tokens(text: str) -> list[str]:
+    return (_ASCII_TOKENS if text.isascii() else _all_tokens()).findall(text)
+
+
+@cache
+def _all_tokens() -> re.Pattern[str]:
+    # Takes milliseconds, for it lists tens of thousands of characters, and a start needs none of them.
+    return re.compile(_TOKENS)
 
 
 class _Filler:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from smith_tui.command_line import build_parser
 from smith_tui.early_terminal import is_app_start
 from smith_tui.first_picture import StartKey, mark, picture_file, read_picture, start_key
+from smith_tui.start_arguments import read_app_start
 
 PICTURE = b"\x1b[1;1H> Type a task"
 
@@ -118,3 +120,23 @@ def test_what_was_cut_short_or_is_no_file_of_ours_is_not_shown(tmp_path: Path) -
 )
 def test_only_a_plain_start_of_the_app_touches_the_terminal(line: str, opens: bool) -> None:
     assert is_app_start(line.split()) is opens
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "--new --role direct --set a=b --model m --config /c --set c=d --model n",
+        "--resume ID",
+        "--role orchestrator",
+    ],
+)
+def test_a_plain_start_is_read_as_the_whole_parser_reads_it(line: str) -> None:
+    arguments = read_app_start(line.split())
+    assert arguments is not None
+    assert vars(arguments) == vars(build_parser().parse_args(line.split()))
+
+
+@pytest.mark.parametrize("line", ["--role tank", "--new --resume ID"])
+def test_what_the_whole_parser_refuses_is_left_to_it(line: str) -> None:
+    assert is_app_start(line.split()) and read_app_start(line.split()) is None
