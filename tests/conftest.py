@@ -1,11 +1,14 @@
 """Places for tests that start the real program."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.place import ModelHome, Place
+from tests.support.rainy import Children
+from tests.support.server_thread import ServerThread
+from tests.support.web_site import Site, web_site
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +33,34 @@ def own_place(tmp_path: Path) -> Iterator[Place]:
     made = Place(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def rainy(tmp_path_factory: pytest.TempPathFactory, model_home: ModelHome) -> Place:
+    """One place for all of these tests."""
+    return Place(tmp_path_factory.mktemp("rain"), model_home)
+
+
+@pytest.fixture(scope="module")
+def rain_model() -> Iterator[tuple[Children, str]]:
+    children = Children()
+    with ServerThread(children) as server:
+        yield children, server.url
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with web_site() as running:
+        yield running
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a secret beside it, as fault kind B30 has it."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "secret.txt").write_text("TOPSECRET")
+    root = tmp_path / "repo"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (root / ".git" / "config").write_text('[remote "origin"]\n\turl = git@host:a/b.git\n')
+    return root

@@ -2,7 +2,6 @@
 
 import asyncio
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,15 @@ from smith_core.commands.opening import TAIL_MESSAGES, ResumeWish
 from smith_core.events import (
     AnyEvent,
     ConversationLoaded,
-    HeldElsewhere,
-    MessagesFollowed,
     PickerRequested,
-    SaveStateChanged,
     SessionChanged,
     TurnEnded,
 )
 from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult
 from smith_core.runtime import Runtime
-from smith_core.store.layout import StoreLayout
 from tests.support.engine import command, open_stored_engine, run_turn, said, shape
 from tests.support.scripted_client import ScriptedClient, calls
-from tests.support.store_disks import FullDisk, open_store
+from tests.support.store_disks import open_store
 
 LAST = ResumeWish("last")
 
@@ -311,164 +306,8 @@ async def test_b15_a_dangling_call_is_answered_in_the_models_copy_only(tmp_path:
 
 # B13: damage, and disks that take nothing
 
-Damage = Callable[[Path], object]
-DAMAGES: dict[str, tuple[Damage, int]] = {  # and how many messages of six are lost
-    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-20]), 1),
-    "empty": (lambda path: path.write_bytes(b""), 6),
-    "brackets": (lambda path: path.write_bytes(b"[]"), 6),
-    "brace": (lambda path: path.write_bytes(path.read_bytes() + b"}"), 0),
-    "nul": (lambda path: path.write_bytes(path.read_bytes()[:-200] + bytes(100) + path.read_bytes()[-100:]), 1),
-}
-
-
-@pytest.mark.parametrize("place", ["conversation", "global"])
-@pytest.mark.parametrize("damage", DAMAGES)
-async def test_b13_a_damaged_file_is_named_kept_and_worked_around(tmp_path: Path, damage: str, place: str) -> None:
-    conversation_id, _ = await three_turns(tmp_path)
-    layout = StoreLayout(tmp_path / "data")
-    path = layout.conversation(conversation_id) if place == "conversation" else layout.global_journal
-    hurt, lost = DAMAGES[damage]
-    hurt(path)
-    damaged = path.read_bytes()
-    runtime = open_stored_engine(tmp_path, ScriptedClient("again"), LAST)
-    words = said(await opened(runtime))
-    (copy,) = (tmp_path / "data").rglob("*.corrupt-*")
-    assert str(path) in words and str(copy) in words
-    assert copy.read_bytes() == damaged
-    kept = 6 - (lost if place == "conversation" else 0)
-    assert len(runtime.services.conversation.messages) == kept
-    assert (await run_turn(runtime, "next")).stop_reason == "completed"
-    await runtime.stop_session("quit")
-    third = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
-    assert said(await opened(third)) == ""
-    assert prompts(third)[-1:] == ["next"]
-    assert len(third.services.conversation.messages) == kept + 2
-    await third.stop_session("quit")
-
-
-async def test_b13_a_full_disk_shows_the_answer_says_not_saved_and_saves_again(tmp_path: Path) -> None:
-    disk = FullDisk(1 << 20)
-    runtime = open_stored_engine(tmp_path, ScriptedClient("one", "two", "three", "four"), disk=disk)
-    await run_turn(runtime, "prompt 1")
-    disk.room = 0
-    events: list[AnyEvent] = []
-    assert (await run_turn(runtime, "prompt 2", events)).text == "two"
-    assert said(events).count("not saved: the disk is full; free some space") == 1
-    states = [event for event in events if isinstance(event, SaveStateChanged)]
-    assert states[-1].unsaved_turns == 1 and "disk is full" in states[-1].problem
-    events.clear()
-    assert (await run_turn(runtime, "prompt 3", events)).text == "three"
-    assert said(events).count("not saved") == 1
-    assert "3 messages" not in runtime.unsaved_sentence() and runtime.unsaved_sentence().startswith("2 turns could not")
-    disk.room = 1 << 20
-    events.clear()
-    await run_turn(runtime, "prompt 4", events)
-    assert "saved again" in said(events)
-    assert only(events, SaveStateChanged) == SaveStateChanged(problem="")
-    await runtime.stop_session("quit")
-    assert runtime.unsaved_sentence() == ""
-    again = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
-    await opened(again)
-    assert prompts(again) == [f"prompt {number}" for number in (1, 2, 3, 4)]
-    await again.stop_session("quit")
-
-
-async def test_b13_a_data_folder_that_cannot_be_made_stops_nothing(tmp_path: Path) -> None:
-    (tmp_path / "data").write_text("in the way")
-    runtime = open_stored_engine(tmp_path, ScriptedClient("one", "two"), LAST, is_searched=True)
-    assert "not saved: cannot make the folder" in said(await opened(runtime))
-    events: list[AnyEvent] = []
-    assert (await run_turn(runtime, "prompt 1", events)).text == "one"
-    assert "not saved" in said(events)
-    text = said(await command(runtime, "/config set tool_step_budget 4"))
-    assert "for this session only" in text
-    assert runtime.services.config.effective.tool_step_budget == 4
-    for line in ("/list", "/record a b", "/recall", "/note", "/search x", "/usage"):
-        assert "Traceback" not in said(await command(runtime, line)), line
-    assert (tmp_path / "data").read_text() == "in the way"
-    (tmp_path / "data").unlink()
-    events.clear()
-    await run_turn(runtime, "prompt 2", events)
-    assert "saved again" in said(events)
-    await runtime.stop_session("quit")
-    again = open_stored_engine(tmp_path, ScriptedClient("x"), LAST)
-    await opened(again)
-    assert prompts(again) == ["prompt 1", "prompt 2"]
-    await again.stop_session("quit")
-
 
 # B14: two copies at once
-
-
-async def test_b14_the_second_copy_learns_who_has_the_conversation_and_uses_a_new_one(tmp_path: Path) -> None:
-    conversation_id, messages = await three_turns(tmp_path)
-    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
-    two = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
-    await opened(one)
-    events = await opened(two)
-    held = only(events, HeldElsewhere)
-    assert isinstance(held, HeldElsewhere)
-    assert (held.conversation_id, held.title) == (conversation_id, "prompt 1") and held.pid > 0
-    assert all(choice in said(events) for choice in (str(held.pid), "/follow", "/fork", "/new"))
-
-    async def work(runtime: Runtime, name: str) -> None:
-        for number in range(10):
-            await run_turn(runtime, f"{name} {number}")
-            await command(runtime, f"/note upsert {name}{number} text")
-        await command(runtime, "/config set " + ("tool_step_budget 7" if name == "one" else "index_file NOTES.md"))
-
-    await asyncio.gather(work(one, "one"), work(two, "two"))
-    await asyncio.gather(one.stop_session("quit"), two.stop_session("quit"))
-    third = open_stored_engine(tmp_path, ScriptedClient("x"))
-    assert said(await opened(third)) == ""
-    metas = {meta.conversation_id: meta.message_count for meta in await third.shelf.list_conversations()}
-    assert sorted(metas.values()) == [20, 26]
-    assert metas[conversation_id] == len(messages) + 20
-    assert len(said(await command(third, "/note")).splitlines()) == 20
-    stored = await third.services.persistence.read_overrides()
-    assert stored == {"tool_step_budget": 7, "index_file": "NOTES.md"}
-    await third.stop_session("quit")
-
-
-async def test_b14_the_other_copys_conversation_can_be_forked(tmp_path: Path) -> None:
-    _, messages = await three_turns(tmp_path)
-    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
-    two = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
-    await opened(one)
-    await opened(two)
-    await command(two, "/fork")
-    assert two.services.conversation.messages == messages
-    assert (await run_turn(two, "on my own")).text == "answer"
-    await run_turn(one, "on mine")
-    assert prompts(one)[-1] == "on mine" and prompts(two)[-1] == "on my own"
-    assert set((await two.shelf.held_conversations()).values()) != set()
-    await asyncio.gather(one.stop_session("quit"), two.stop_session("quit"))
-
-
-async def test_b14_following_shows_what_is_added_and_ends_with_the_other_copy(tmp_path: Path) -> None:
-    _, messages = await three_turns(tmp_path)
-    one = open_stored_engine(tmp_path, ScriptedClient("answer"), LAST)
-    two = open_stored_engine(tmp_path, ScriptedClient("mine now"), LAST)
-    await opened(one)
-    await opened(two)
-    followed = two.process_raw_input("/follow")
-    loaded = await anext(followed)
-    assert isinstance(loaded, ConversationLoaded)
-    assert loaded.messages == messages and loaded.is_read_only
-    assert "/fork goes on with a copy" in said(await command(two, "my prompt"))
-    await run_turn(one, "prompt 4")
-    added: list[Message] = []
-    async for event in followed:
-        if isinstance(event, MessagesFollowed):
-            added += event.messages
-        if len(added) == 2:
-            break
-    assert [message.content for message in added] == ["prompt 4", "answer"]
-    await one.stop_session("quit")
-    assert (await run_turn(two, "prompt 5")).text == "mine now"
-    assert [event async for event in followed] == []  # it ended when the conversation became our own
-    assert prompts(two)[-2:] == ["prompt 4", "prompt 5"]
-    await two.stop_session("quit")
 
 
 async def test_following_ends_with_the_session_or_another_conversation(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The folders of the XDG rules, and folders that nobody else can look into."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ FOLDERS = [
     (cache_dir, "XDG_CACHE_HOME", ".cache"),
     (state_dir, "XDG_STATE_HOME", ".local/state"),
 ]
-
-
-@pytest.fixture
-def open_umask() -> Iterator[None]:
-    before = os.umask(0o022)
-    yield
-    os.umask(before)
 
 
 @pytest.mark.parametrize(("folder", "variable", "below_home"), FOLDERS, ids=[row[1] for row in FOLDERS])
@@ -43,29 +35,6 @@ def test_an_absolute_variable_wins(folder: FolderOf, variable: str, below_home: 
 @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "rel"}])
 def test_without_a_usable_home_the_user_database_says_where_it_is(home: dict[str, str]) -> None:
     assert home_dir(home).is_absolute()
-
-
-def _mode(path: Path) -> int:
-    return path.stat().st_mode & 0o777
-
-
-@pytest.mark.usefixtures("open_umask")
-def test_b28_new_folders_and_their_parents_are_private(tmp_path: Path) -> None:
-    folder = tmp_path / "share" / "smith"
-    assert ensure_private_dir(folder) == folder
-    assert (_mode(folder), _mode(folder.parent)) == (0o700, 0o700)
-
-
-@pytest.mark.usefixtures("open_umask")
-def test_b28_an_opened_folder_is_closed_again_and_its_parent_left_alone(tmp_path: Path) -> None:
-    folder = tmp_path / "share" / "smith"
-    folder.mkdir(parents=True)
-    folder.chmod(0o755)
-    ensure_private_dir(folder)
-    assert (_mode(folder), _mode(folder.parent)) == (0o700, 0o755)
-    folder.chmod(0o500)
-    ensure_private_dir(folder)
-    assert _mode(folder) == 0o500
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:

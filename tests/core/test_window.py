@@ -74,26 +74,6 @@ def test_disabled_means_untouched() -> None:
     assert fitted.fits
 
 
-def test_b17_whole_rounds_are_dropped_oldest_first() -> None:
-    history = [SYSTEM]
-    for number in range(6):
-        history += [user(mark=str(number)), *tool_round(number)]
-    history.append(user(mark="q"))
-    fitted = fit(history, WindowLimits(context_window=2000, elide_over_chars=10_000))
-    assert fitted.tokens <= 1600
-    assert fitted.messages == (SYSTEM, *history[-5:])
-    assert fitted.dropped == 20
-
-
-def test_b17_a_long_turn_without_a_new_prompt_keeps_its_prompt_and_newest_rounds() -> None:
-    history = [SYSTEM, user(mark="q")]
-    for number in range(12):
-        history += tool_round(number)
-        fitted = fit(history, WindowLimits(context_window=2000, elide_over_chars=10_000))
-        assert fitted.fits
-        assert fitted.messages == (SYSTEM, user(mark="q"), *history[-3:])
-
-
 def test_the_newest_round_is_shortened_rather_than_dropped() -> None:
     history = [SYSTEM, user(), *tool_round(0, results=1, size=50_000)]
     fitted = fit(history, WindowLimits(context_window=2000))

@@ -109,3 +109,11 @@ def apply_diff(old: list[str], diff: str) -> list[str]:
             if line[0] == " ":
                 result.append(text)
     return result + old[position:]
+
+
+def assert_refused(outcome: ToolOutcome, *words: str) -> None:
+    """Check that a call was refused in these words and changed nothing."""
+    assert not outcome.ok and outcome.error is not None
+    assert outcome.mutation_state == "none"
+    assert [word for word in words if word not in outcome.content] == []
+    assert "Errno" not in outcome.content

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 from smith_core.llm.host_control import running_hosts, stop_hosts
-from tests.support.demo_task import make_repository
+from tests.support.demo_task import TASK, make_repository
 from tests.support.server_thread import ServerThread
 from tests.support.terminal import Terminal
 
 SMITH = str(Path(sys.executable).parent / "smith-tui")
+RESTORED = (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?2004l", b"\x1b[?25h")
+"""How the modes of a terminal are switched off again."""
 _XDG = {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cache"}
 
 
@@ -64,3 +66,31 @@ class Place:
         if self._has_own_host:
             stop_hosts(self.environ)
             assert running_hosts(self.environ) == ()
+
+
+def run(place: Place, url: str, *more: str, task: str = TASK, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Do one task without a screen."""
+    settings = ["--set", f"llm_config.api_url={url}", "--set", "llm_config.retry_backoff_ms=[10]"]
+    command = [SMITH, "run", *settings, *more, task]
+    return subprocess.run(
+        command, cwd=place.project, env=place.environ, input=stdin, capture_output=True, text=True, timeout=60
+    )
+
+
+def ready(terminal: Terminal) -> Terminal:
+    """Wait until the app takes keys."""
+    terminal.wait_for("Smith")
+    return terminal
+
+
+def ask(terminal: Terminal, text: str, answer: str) -> None:
+    """Send a prompt, and wait for its answer and for the end of the turn."""
+    terminal.type(f"{text}\r")
+    terminal.wait_for(answer)
+    terminal.wait_for("idle")
+
+
+def sent(server: ServerThread) -> list[tuple[str, str]]:
+    """Return roles and contents of the last request, without the system prompt."""
+    messages = server.requests[-1].json["messages"][1:]
+    return [(message["role"], message["content"]) for message in messages]

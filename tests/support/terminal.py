@@ -102,7 +102,7 @@ class Terminal:
         with self._changed:
             return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def wait_for(self, wanted: str | Callable[[str], bool], timeout: float = 15.0) -> str:
+    def wait_for(self, wanted: str | Callable[[str], bool], timeout: float = 30.0) -> str:
         """Wait until the screen shows a text, or satisfies a condition; return the screen."""
         holds = wanted if callable(wanted) else lambda text: wanted in text
         end = time.monotonic() + timeout

@@ -24,18 +24,6 @@ from smith_tui.start import AppStart
 from tests.support.engine import open_engine
 from tests.support.scripted_client import ScriptedClient, calls
 
-FOREIGN = [
-    "[/foo]",
-    "[/",
-    "[/]",
-    "[red]x",
-    "a=[b=c]",
-    "arr[i] = [0]",
-    "[@click=app.quit]go[/]",
-    "[link=http://x]y",
-    r"\[x]",
-]
-
 
 def shown(app: SmithApp) -> str:
     app.chat.transcript.flush()
@@ -110,29 +98,6 @@ async def test_a_retry_shows_its_attempt_and_reason(tmp_path: Path) -> None:
         assert "too many requests at the endpoint" in shown(app)
         assert "Attempt 2 of 3" in shown(app)
         assert app.chat.status.state.activity == "retry"
-
-
-@pytest.mark.parametrize("text", FOREIGN)
-async def test_b19_foreign_text_is_literal_everywhere(tmp_path: Path, text: str) -> None:
-    target = tmp_path / "f.txt"
-    target.write_text(text)
-    client = ScriptedClient(calls(("read", {"path": "f.txt"}), text=f"model {text}\n"), f"done {text}")
-    app = app_around(open_engine(tmp_path, client, {"default_model": f"m{text}"}))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await send(pilot, f"user {text}")
-        await until(pilot, lambda: app.chat.status.state.activity == "idle" and "done" in shown(app))
-        for wanted in (f"user {text}", f"model {text}", f"done {text}"):
-            assert wanted in shown(app).replace("\\\\", "\\") or text == r"\[x]", wanted
-        await pilot.press("ctrl+o")
-        await pilot.press("alt+h")
-        await until(pilot, lambda: isinstance(app.screen, ConversationScreen))
-        await pilot.press("escape", "alt+i")
-        await until(pilot, lambda: isinstance(app.screen, InspectScreen))
-        await pilot.press("up", "up", "escape")
-        app.notify(text, markup=False)
-        await pilot.pause(0.05)
-        assert app.is_running
-        assert app.crash is None
 
 
 async def test_views_open_and_close_by_their_keys(tmp_path: Path) -> None:

@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 
+from smith_core.events import (
+    AnyEvent,
+    Notice,
+)
 from smith_core.messages import Message, ToolCall
 from smith_core.model import ModelService
 from smith_core.prompt import PromptService
 from smith_core.runtime import Runtime
+from smith_core.window import WindowLimits, fit
+from tests.core.test_window import SYSTEM, tool_round, user
 from tests.support.direct_client import DirectClient
 from tests.support.engine import open_engine, run_turn
 from tests.support.model_server import ModelServer
@@ -18,7 +24,7 @@ from tests.support.scripted_client import ScriptedClient
 # litellm's and pydantic's own complaints about each other.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 
-SYSTEM = "s" * 400
+PROMPT_TEXT = "s" * 400
 LIMIT_CHARS = 6400
 
 
@@ -27,7 +33,7 @@ class FixedPrompt(PromptService):
 
     @staticmethod
     def build_system_prompt(*_: Any) -> str:
-        return SYSTEM
+        return PROMPT_TEXT
 
 
 def open_small(server: ModelServer, folder: Path, *, enabled: bool = True) -> Runtime:
@@ -69,7 +75,7 @@ async def test_b17_every_request_is_valid_small_and_made_of_the_newest_rounds(tm
     assert len(server.requests) == 13
     for number, request in enumerate(server.requests):
         messages = request.json["messages"]
-        assert messages[0] == {"role": "system", "content": SYSTEM}
+        assert messages[0] == {"role": "system", "content": PROMPT_TEXT}
         assert [message["content"] for message in messages if message["role"] == "user"][-1] == "n" * 50
         assert sum(map(chars, messages)) <= LIMIT_CHARS
         if number:
@@ -90,3 +96,37 @@ async def test_b17_switched_off_nothing_is_left_out(tmp_path: Path) -> None:
         assert (await run_turn(runtime, "n" * 50)).text == "fine"
     messages = server.requests[0].json["messages"]
     assert [message["content"] for message in messages[1:-1]] == [message.content for message in six_rounds()]
+
+
+def test_b17_whole_rounds_are_dropped_oldest_first() -> None:
+    history = [SYSTEM]
+    for number in range(6):
+        history += [user(mark=str(number)), *tool_round(number)]
+    history.append(user(mark="q"))
+    fitted = fit(history, WindowLimits(context_window=2000, elide_over_chars=10_000))
+    assert fitted.tokens <= 1600
+    assert fitted.messages == (SYSTEM, *history[-5:])
+    assert fitted.dropped == 20
+
+
+def test_b17_a_long_turn_without_a_new_prompt_keeps_its_prompt_and_newest_rounds() -> None:
+    history = [SYSTEM, user(mark="q")]
+    for number in range(12):
+        history += tool_round(number)
+        fitted = fit(history, WindowLimits(context_window=2000, elide_over_chars=10_000))
+        assert fitted.fits
+        assert fitted.messages == (SYSTEM, user(mark="q"), *history[-3:])
+
+
+async def test_b18_a_prompt_that_cannot_fit_is_refused_without_a_request(tmp_path: Path) -> None:
+    client = ScriptedClient("hi")
+    runtime = open_engine(tmp_path, client)
+    result = await run_turn(runtime, "x" * 600_000)
+    assert result.error is not None
+    assert result.error.code == "context_too_long"
+    assert "file" in result.error.message
+    assert client.requests == []
+    events: list[AnyEvent] = []
+    assert (await run_turn(runtime, "a small one", events)).text == "hi"
+    assert client.requests[0].messages[-1].content == "a small one"
+    assert any("not sent" in event.text for event in events if isinstance(event, Notice))

@@ -1,13 +1,19 @@
 """Keys stay out of what child processes get and can read."""
 
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from smith_core.config.schema import to_config
+from smith_core.paths import ensure_private_dir
 from smith_core.secrets import child_environment, key_variables, password_variables, secret_variables
+from tests.support.model_steps import Call, Calls, Finish
+from tests.support.place import Place, run
+from tests.support.server_thread import ServerThread
 
 ENVIRON = {"LLM_API_KEY": "a", "LINKUP_API_KEY": "b", "OTHER_KEY": "c", "SEARCH": "d", "PATH": "/bin", "MY_VAR": "1"}
 
@@ -66,3 +72,57 @@ asyncio.run(main())
     environ = {"MINE": "sk-SECRET", "HOME": str(tmp_path)}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_b27_no_child_sees_a_key(own_place: Place) -> None:
+    own_place.environ |= {"LLM_API_KEY": "sk-test-SECRET123", "LINKUP_API_KEY": "lk-SECRET456", "MY_VAR": "1"}
+    own_place.environ["OTHER_KEY"] = "ok-other789"
+    # Of all our processes: this command, the program, and the host that it started.
+    command = (
+        "env; for pid in self $PPID $(pgrep -P $PPID); do echo process $pid; tr '\\0' '\\n' </proc/$pid/environ; done"
+    )
+    answers = [
+        [Calls(calls=(Call(name="bash", arguments={"command": command}),)), Finish(reason="tool_calls")],
+        "seen",
+    ]
+    with ServerThread(answers) as server:
+        done = run(own_place, server.url, "--model", "m", "--json")
+        assert server.requests[0].key == "sk-test-SECRET123"
+    assert "MY_VAR=1" in done.stdout
+    assert done.stdout.count("process ") >= 3
+    assert "SECRET" not in done.stdout + done.stderr
+    # Commands may have a key that is not ours; nobody needs it from our other processes.
+    assert "OTHER_KEY=ok-other789" in done.stdout
+    assert done.stdout.count("OTHER_KEY=-----------") >= 2
+    kept = subprocess.run(["grep", "-ra", "SECRET", str(own_place.home), str(own_place.project)], capture_output=True)
+    assert kept.stdout == b""
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_b28_new_folders_and_their_parents_are_private(tmp_path: Path) -> None:
+    folder = tmp_path / "share" / "smith"
+    assert ensure_private_dir(folder) == folder
+    assert (_mode(folder), _mode(folder.parent)) == (0o700, 0o700)
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_b28_an_opened_folder_is_closed_again_and_its_parent_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "share" / "smith"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    ensure_private_dir(folder)
+    assert (_mode(folder), _mode(folder.parent)) == (0o700, 0o755)
+    folder.chmod(0o500)
+    ensure_private_dir(folder)
+    assert _mode(folder) == 0o500

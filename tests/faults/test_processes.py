@@ -11,6 +11,10 @@ import pytest
 from smith_core.cancel import new_root
 from smith_core.tools.shell import BASH
 from tests.support.bash_calls import DAEMON, BashCalls, bash_calls, open_descriptors, python, wait_until
+from tests.support.model_steps import Call, Calls, Finish
+from tests.support.place import Place, ready
+from tests.support.processes import is_alive, wait_for_file
+from tests.support.server_thread import ServerThread
 
 
 @pytest.fixture
@@ -181,3 +185,21 @@ async def test_b08_output_written_before_the_end_is_complete(bash: BashCalls) ->
     outcome = await bash("seq 1 15000; sleep 60 & exit 2")
     assert outcome.content.startswith("".join(f"{number}\n" for number in range(1, 15_001)))
     assert outcome.metadata.exit_code == 2
+
+
+def test_b07_cancel_in_mid_tool_ends_the_whole_tree(place: Place) -> None:
+    command = "trap '' TERM INT; (sleep 9872 & echo $! > inner; wait) & echo $! > outer; sleep 9871"
+    call = Call(name="bash", arguments={"command": command})
+    answers = [[Calls(calls=(call,)), Finish(reason="tool_calls")], "hello again"]
+    with ServerThread(answers, strict=True) as server, place.start(server.url) as terminal:
+        ready(terminal).type("go\r")
+        wait_for_file(place.project / "inner")
+        terminal.type("\x03")
+        terminal.type("typed at once")
+        terminal.wait_for("typed at once", timeout=2)
+        terminal.wait_for("cancelled", timeout=5)
+        pids = [int((place.project / name).read_text()) for name in ("inner", "outer")]
+        assert not any(map(is_alive, pids))
+        terminal.type("\r")
+        terminal.wait_for("hello again")
+        assert server.server.violations == []

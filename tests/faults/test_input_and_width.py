@@ -21,7 +21,7 @@ def sent_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def terminal(sent_file: Path) -> Iterator[Terminal]:
     command = [sys.executable, "-m", "tests.support.prompt_in_terminal", str(sent_file)]
-    with Terminal(command, cwd=Path(__file__).parents[3]) as terminal:
+    with Terminal(command, cwd=Path(__file__).parents[2]) as terminal:
         terminal.wait_for("eady for input")
         yield terminal
 
