@@ -1,6 +1,7 @@
 """How messages stand in the table: number, who, what, sizes, age and first line, as much of it as there is room for."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 from rich.style import Style
@@ -27,6 +28,7 @@ _MOST_FIRST_CHARS = 400
 _KIND_FROM, _TOKENS_FROM, _AGE_FROM, _CHARS_FROM = 64, 56, 72, 84
 """Cells; narrower tables have no such column, or a narrower one."""
 _BOLD = Style(bold=True)
+_EMPTY: Span = ("", PLAIN)
 
 
 class Entry(Protocol):
@@ -38,11 +40,10 @@ class Entry(Protocol):
     def message(self) -> Message: ...  # noqa: D102
 
 
-class Cell(NamedTuple):
-    """A column of a row: its text, how wide the column is, and whether it stands at the right."""
+class Column(NamedTuple):
+    """A column: its name, how wide it is, and whether texts stand at its right."""
 
-    text: str
-    style: Style
+    name: str
     width: int
     is_right: bool = False
 
@@ -59,8 +60,8 @@ class Facts(NamedTuple):
 
 def head_line(width: int, number_width: int, ink: Ink) -> Line:
     """Return the names of the columns."""
-    cells = [Cell(name, ink.muted, cell.width, cell.is_right) for name, cell in _columns(width, number_width)]
-    return line_of([(" " * 4, ink.muted), *_spans(cells), ("first line", ink.muted)])
+    names = [_fitted(column.name, column) for column in _columns(width, number_width)]
+    return line_of([(" " * 4 + "".join(names) + "first line", ink.muted)])
 
 
 def message_row(message: Message, facts: Facts, number_width: int, frame: Frame) -> Line:
@@ -88,17 +89,17 @@ def row_line(
 ) -> Line:
     """Return a row of texts by column; signs: the mark, and what the window does."""
     ink = frame.ink
-    cells = [
-        Cell(*texts.get(label, ("", PLAIN)), cell.width, cell.is_right)
-        for label, cell in _columns(frame.width, number_width)
-    ]
-    lead: list[Span] = [
+    spans: list[Span] = [
         (_BAR if frame.is_selected else " ", ink.accent),
         (signs[0], ink.warning),
         (f"{signs[1]} ", ink.info),
     ]
-    used = 4 + sum(cell.width + len(_GAP) for cell in cells)
-    return line_of([*lead, *_spans(cells), (cut_to(rest[0], max(0, frame.width - used - 1)), rest[1])])
+    used = 4
+    for column in _columns(frame.width, number_width):
+        text, style = texts.get(column.name, _EMPTY)
+        spans.append((_fitted(text, column), style))
+        used += column.width + len(_GAP)
+    return line_of([*spans, (cut_to(rest[0], max(0, frame.width - used - 1)), rest[1])])
 
 
 def speaker(role: str, ink: Ink) -> Span:
@@ -148,21 +149,25 @@ def _kind_style(message: Message, ink: Ink) -> Style:
     return ink.warning if message.interrupted else PLAIN
 
 
-def _columns(width: int, number_width: int) -> Iterator[tuple[str, Cell]]:
-    yield "#", Cell("", PLAIN, number_width, is_right=True)
-    yield "role", Cell("", PLAIN, 6)
-    yield "kind", Cell("", PLAIN, 14 if width >= _KIND_FROM else 11)
+@lru_cache(16)
+def _columns(width: int, number_width: int) -> tuple[Column, ...]:
+    """Return the columns that there is room for."""
+    columns = [
+        Column("#", number_width, is_right=True),
+        Column("role", 6),
+        Column("kind", 14 if width >= _KIND_FROM else 11),
+    ]
     if width >= _CHARS_FROM:
-        yield "chars", Cell("", PLAIN, 7, is_right=True)
+        columns.append(Column("chars", 7, is_right=True))
     if width >= _TOKENS_FROM:
-        yield "tokens", Cell("", PLAIN, 6, is_right=True)
+        columns.append(Column("tokens", 6, is_right=True))
     if width >= _AGE_FROM:
-        yield "age", Cell("", PLAIN, 6, is_right=True)
+        columns.append(Column("age", 6, is_right=True))
+    return tuple(columns)
 
 
-def _spans(cells: Sequence[Cell]) -> Iterator[Span]:
-    for cell in cells:
-        text = cut_to(cell.text, cell.width)
-        space = " " * (cell.width - cell_width(text))
-        yield (f"{space}{text}" if cell.is_right else f"{text}{space}"), cell.style
-        yield _GAP, PLAIN
+def _fitted(text: str, column: Column) -> str:
+    """Return a text at the width of its column, with the gap behind it: fewer spans are painted sooner."""
+    text = cut_to(text, column.width)
+    space = " " * (column.width - cell_width(text))
+    return f"{space}{text}{_GAP}" if column.is_right else f"{text}{space}{_GAP}"

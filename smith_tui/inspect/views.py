@@ -11,7 +11,7 @@ from smith_tui.transcript.document_view import DocumentView
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import BLANK, Line
 from smith_tui.transcript.model import TOP
-from smith_tui.transcript.painting import paint
+from smith_tui.transcript.painting import SeenStyles, paint
 
 
 class Lines(Widget):
@@ -25,13 +25,14 @@ class Lines(Widget):
     def __init__(self, make: Callable[[int], Sequence[Line]], ink: Ink, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make = make
-        self._ink = ink
+        # Textual applies its filters to what a widget of this kind returns.
+        self._styles = SeenStyles(ink.base)
 
     def render_line(self, y: int) -> Strip:
         """Return one row at exactly the width of the widget."""
         width = self.size.width
         rows = self._make(width)
-        return paint(rows[y] if y < len(rows) else BLANK, width, self._ink)
+        return paint(rows[y] if y < len(rows) else BLANK, width, self._styles)
 
 
 class MessageView(DocumentView):

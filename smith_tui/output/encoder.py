@@ -107,19 +107,21 @@ def changed_spans(before: Sequence[Cell], after: Sequence[Cell]) -> list[tuple[i
 
     Behind a character of doubtful width the next one is written again, for the terminal may have drawn over it.
     """
-    spans: list[list[int]] = []
-    width = len(after)
+    spans: list[tuple[int, int]] = []
+    start = stop = -_WORTH_A_MOVE
     for index, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:
             continue
         end = index + 1
         if new[0] and not new[0].isascii():
-            end = _end_of_doubt(after, index, width)
-        if spans and index - spans[-1][1] < _WORTH_A_MOVE:
-            spans[-1][1] = max(end, spans[-1][1])
-        else:
-            spans.append([index, end])
-    return [(_begin(after, start), _whole(after, end)) for start, end in spans]
+            end = _end_of_doubt(after, index, len(after))
+        if index - stop >= _WORTH_A_MOVE:
+            spans.append((start, stop))
+            start = index
+        if end > stop:
+            stop = end
+    spans.append((start, stop))
+    return [(_begin(after, start), _whole(after, end)) for start, end in spans[1:]]
 
 
 def _end_of_doubt(cells: Sequence[Cell], index: int, width: int) -> int:

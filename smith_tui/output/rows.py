@@ -1,7 +1,9 @@
 """Rows of the screen as they are wanted or shown: parts side by side, and the cells that they come down to."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 from rich.cells import split_graphemes
@@ -32,6 +34,10 @@ _CERTAIN = (
     (0xFF01, 0xFF5E, 2),
     (0xFF61, 0xFF9F, 1),  # half-width katakana
 )
+_NARROW = re.compile(
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, cells in _CERTAIN if cells == 1 and last < 0x3000) + "]*"
+)
+"""Text in which each character has a cell of its own, beyond any doubt."""
 
 
 class Part(NamedTuple):
@@ -100,8 +106,8 @@ def cells_of(part: Part) -> list[Cell]:
     """Return exactly as many cells as the part is wide; controls are dropped, whoever let them through."""
     cells: list[Cell] = []
     for text, pen in part.runs:
-        if text.isascii() and text.isprintable():
-            cells += [(character, pen) for character in text]
+        if _NARROW.fullmatch(text):
+            cells += zip(text, repeat(pen))
         else:
             _add_graphemes(cells, text, pen)
     return _fit(cells, part.end - part.x)

@@ -8,8 +8,6 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
@@ -19,15 +17,13 @@ from smith_tui.transcript import painting, selection
 from smith_tui.transcript.cells import index_at_cell
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.model import TOP, Document, Place, Row
-from smith_tui.transcript.scroll_bar import DocumentScrollBar
+from smith_tui.transcript.scroll_bar import BarredView
 from smith_tui.transcript.selecting import MOTIONS, Motion, Stretch, begin, moved, stretch_of
 
-BAR_STEPS = 8
-"""Positions of a scroll bar's ends in one cell; it is painted again only when one of them changes."""
 MORE_BELOW = " ↓ more below · End "
 
 
-class DocumentView(ScrollView, can_focus=True):
+class DocumentView(BarredView, can_focus=True):
     """Shows a document; it follows the end until somebody scrolls away from it, and does so again at the end."""
 
     DEFAULT_CSS = """
@@ -79,7 +75,6 @@ class DocumentView(ScrollView, can_focus=True):
         self._is_following = True
         self._shown: list[Row] = []
         self._painter = painting.Painter()
-        self._thumb = (0, 0)
         self._is_resizing = False
         self._stretch: Stretch | None = None
         self._apply_theme()
@@ -118,11 +113,6 @@ class DocumentView(ScrollView, can_focus=True):
         """Scroll down by so many rows, or up when negative."""
         if rows < 0 or not self._is_following:
             self.go_to(self.document.move(self._place, rows))
-
-    @property
-    def page_rows(self) -> int:
-        """Rows of the view, at least 1."""
-        return max(1, self.scrollable_content_region.height)
 
     def sync(self, *, repaint: bool = False) -> None:
         """Bring view, scroll bar and screen in line with the document; only rows that differ are painted again."""
@@ -164,12 +154,7 @@ class DocumentView(ScrollView, can_focus=True):
         fraction = self.scroll_y - round(self.scroll_y)
         self.set_reactive(Widget.scroll_y, max(0.0, offset + fraction))
         self.set_reactive(Widget.scroll_target_y, float(offset))
-        steps_per_row = BAR_STEPS * self.page_rows / max(1, size.height)
-        thumb = (round(offset * steps_per_row), round(self.page_rows * steps_per_row))
-        if thumb != self._thumb:
-            self._thumb = thumb
-            self.vertical_scrollbar.window_virtual_size = size.height
-            self.vertical_scrollbar.position = offset
+        self.move_bar(offset, size.height)
 
     def _is_end(self, rows: list[Row]) -> bool:
         return not rows or rows[-1].place >= self.document.last_place()
@@ -190,16 +175,6 @@ class DocumentView(ScrollView, can_focus=True):
             setattr(self.styles, f"scrollbar_{name}", theme.background)
 
     # Textual's calls
-
-    @property
-    def vertical_scrollbar(self) -> ScrollBar:
-        """The scroll bar, made when it is first asked for."""
-        if self._vertical_scrollbar is None:
-            bar = DocumentScrollBar(vertical=True, name="vertical", thickness=self.scrollbar_size_vertical)
-            bar.display = False
-            self._vertical_scrollbar = bar
-            self.app._start_widget(self, bar)
-        return self._vertical_scrollbar
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
         self._is_resizing = True

@@ -11,9 +11,34 @@ from textual.strip import Strip
 
 from smith_tui.transcript.cells import cell_width
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import Line
+from smith_tui.transcript.lines import PLAIN, Line
 from smith_tui.transcript.model import Place, Row
 from smith_tui.transcript.selection import key_of
+
+MAX_SEEN_STYLES = 4_000
+"""Styles that are kept; each address in a link makes one of its own."""
+
+
+class SeenStyles(dict[Style, Style]):
+    """Each style as it reaches the screen: on its ground, and seen through Textual's line filters, such as NO_COLOR.
+
+    The filters look at styles alone, so each is worked out once instead of for every row that is painted.
+    """
+
+    def __init__(self, ground: Style, filters: Sequence[LineFilter] = ()) -> None:
+        super().__init__()
+        self.ground = ground
+        self.filters = filters
+        self._back = Color.from_rich_color(ground.bgcolor)
+
+    def __missing__(self, style: Style) -> Style:
+        if len(self) > MAX_SEEN_STYLES:
+            self.clear()
+        segments = [Segment(" ", self.ground + style)]
+        for line_filter in self.filters:
+            segments = line_filter.apply(segments, self._back)
+        seen = self[style] = segments[0].style or self.ground
+        return seen
 
 
 class Painter:
@@ -23,6 +48,7 @@ class Painter:
         self.needle = ""
         """What a search looks for; its matches are marked."""
         self._strips: dict[Place, tuple[Line, Strip]] = {}
+        self._styles: SeenStyles | None = None
 
     def forget(self, *, beyond: int = 0) -> None:
         """Drop the kept strips, if there are more than `beyond`."""
@@ -36,32 +62,39 @@ class Painter:
         kept = self._strips.get(row.place)
         if selected is None and kept is not None and kept[0] is row.line:
             return kept[1]
-        strip = self._paint(row, width, ink, selected)
-        for line_filter in filters:
-            strip = strip.apply_filter(line_filter, Color.from_rich_color(ink.base.bgcolor))
+        span = selected.get_span(key_of(row.place)) if selected else None
+        if span is None and next(occurrences(row.line.text, self.needle), None) is None:
+            strip = paint(row.line, width, self._seen_through(filters, ink))
+        else:
+            strip = self._paint_marked(row, width, ink, span)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, Color.from_rich_color(ink.base.bgcolor))
         if selected is None:
             self._strips[row.place] = (row.line, strip)
         return strip
 
-    def _paint(self, row: Row, width: int, ink: Ink, selected: Selection | None) -> Strip:
+    def _seen_through(self, filters: Sequence[LineFilter], ink: Ink) -> SeenStyles:
+        styles = self._styles
+        if styles is None or styles.ground is not ink.base or styles.filters != filters:
+            styles = self._styles = SeenStyles(ink.base, filters)
+        return styles
+
+    def _paint_marked(self, row: Row, width: int, ink: Ink, span: tuple[int, int] | None) -> Strip:
         line = row.line
-        strip = paint(line, width, ink)
+        strip = paint(line, width, SeenStyles(ink.base))
         for start, end in occurrences(line.text, self.needle):
             strip = mark(strip, line.text, start, end, ink.found)
-        span = selected.get_span(key_of(row.place)) if selected else None
         if span is not None:
             end = len(line.text) if span[1] < 0 else span[1]
             strip = mark(strip, line.text, max(span[0], line.lead), end, ink.selected)
         return strip
 
 
-def paint(line: Line, width: int, ink: Ink) -> Strip:
+def paint(line: Line, width: int, styles: SeenStyles) -> Strip:
     """Return a row as a strip of exactly `width` cells."""
-    base = ink.base
-    segments = [Segment(text, base + style) for text, style in line.spans]
+    segments = [Segment(text, styles[style]) for text, style in line.spans]
     if line.cells < width:
-        ground = base if line.fill is None else base + line.fill
-        segments.append(Segment(" " * (width - line.cells), ground))
+        segments.append(Segment(" " * (width - line.cells), styles[PLAIN if line.fill is None else line.fill]))
     strip = Strip(segments, max(line.cells, width))
     return strip.crop(0, width) if line.cells > width else strip
 

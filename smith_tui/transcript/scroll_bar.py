@@ -6,8 +6,42 @@ from rich.color import Color
 from rich.segment import Segment
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
+
+BAR_STEPS = 8
+"""Positions of a scroll bar's ends in one cell; it is painted again only when one of them changes."""
+
+
+class BarredView(ScrollView):
+    """A view with such a bar at its right, which is always there."""
+
+    _thumb = (0, 0)
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scroll bar, made when it is first asked for."""
+        if self._vertical_scrollbar is None:
+            bar = DocumentScrollBar(vertical=True, name="vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self._vertical_scrollbar = bar
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
+
+    @property
+    def page_rows(self) -> int:
+        """Rows of the view, at least 1."""
+        return max(1, self.scrollable_content_region.height)
+
+    def move_bar(self, offset: int, height: int) -> None:
+        """Show with the bar that the view begins at a row of so many, if that looks different from before."""
+        steps_per_row = BAR_STEPS * self.page_rows / max(1, height)
+        thumb = (round(offset * steps_per_row), round(self.page_rows * steps_per_row))
+        if thumb != self._thumb:
+            self._thumb = thumb
+            self.vertical_scrollbar.window_virtual_size = height
+            self.vertical_scrollbar.position = offset
 
 
 class DocumentScrollBar(ScrollBar):

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import msgspec
 from textual import events
-from textual.color import Color
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import BLANK, Line
-from smith_tui.transcript.painting import paint
+from smith_tui.transcript.painting import SeenStyles, paint
+from smith_tui.transcript.scroll_bar import BarredView
 
 MAX_CACHED_ITEMS = 500
 
@@ -30,7 +28,7 @@ RenderItem = Callable[[int, Frame], list[Line]]
 """Returns the rows of item number n; those beyond the height of an item are left out."""
 
 
-class ResultList(ScrollView, can_focus=True):
+class ResultList(BarredView, can_focus=True):
     """Shows items by number; it knows nothing of them but how many there are and how to render one."""
 
     ALLOW_SELECT = False
@@ -70,7 +68,8 @@ class ResultList(ScrollView, can_focus=True):
         super().__init__()
         self._render_item = render
         self._ink = ink
-        self._raised_ink = msgspec.structs.replace(ink, base=ink.base + ink.raised)
+        self._styles = SeenStyles(ink.base)
+        self._raised_styles = SeenStyles(ink.base + ink.raised)
         self._item_height = item_height
         self._count = 0
         self._selected = -1
@@ -92,7 +91,7 @@ class ResultList(ScrollView, can_focus=True):
     def viewed(self) -> range:
         """The numbers of the items in view."""
         first = self.scroll_offset.y // self._item_height
-        end = -(-(self.scroll_offset.y + self._page_rows) // self._item_height)
+        end = -(-(self.scroll_offset.y + self.page_rows) // self._item_height)
         return range(first, min(end, self._count))
 
     def show_items(self, count: int, selected: int = 0, message: list[Line] | None = None) -> None:
@@ -155,21 +154,20 @@ class ResultList(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Say what is in view now."""
-        super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
+            self.move_bar(round(new_value), self.virtual_size.height)
+            self.refresh()
             self._tell_view()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the rows of a part of the view; there is no border or padding for Textual's style cache to add."""
         filters = self.get_line_filters()
-        ground = Color.from_rich_color(self._ink.base.bgcolor)
-        strips = []
-        for y in crop.line_range:
-            strip = self.render_line(y)
-            for line_filter in filters:
-                strip = strip.apply_filter(line_filter, ground)
-            strips.append(strip.crop(*crop.column_span))
-        return strips
+        if filters != self._styles.filters:
+            self._styles = SeenStyles(self._styles.ground, filters)
+            self._raised_styles = SeenStyles(self._raised_styles.ground, filters)
+        strips = [self.render_line(y) for y in crop.line_range]
+        span = crop.column_span
+        return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Return one row at exactly the width of the list."""
@@ -177,23 +175,19 @@ class ResultList(ScrollView, can_focus=True):
         index, row = divmod(y + self.scroll_offset.y, self._item_height)
         if not self._count:
             line = self._message[y] if y < len(self._message) else BLANK
-            return paint(line, width, self._ink)
+            return paint(line, width, self._styles)
         if index >= self._count:
-            return Strip.blank(width, self._ink.base)
+            return paint(BLANK, width, self._styles)
         lines = self._lines(index, width)
         line = lines[row] if row < len(lines) else BLANK
         is_raised = index == self._selected and row < len(lines)
-        return paint(line, width, self._raised_ink if is_raised else self._ink)
+        return paint(line, width, self._raised_styles if is_raised else self._styles)
 
     # Inside
 
     @property
-    def _page_rows(self) -> int:
-        return max(1, self.scrollable_content_region.height)
-
-    @property
     def _page_items(self) -> int:
-        return max(1, self._page_rows // self._item_height - 1)
+        return max(1, self.page_rows // self._item_height - 1)
 
     def _lines(self, index: int, width: int) -> list[Line]:
         if width != self._cached_width or len(self._cache) > MAX_CACHED_ITEMS:
@@ -213,10 +207,10 @@ class ResultList(ScrollView, can_focus=True):
         is_other = is_new or index != before
         self._selected = index
         top = max(0, index) * self._item_height
-        if top < self.scroll_offset.y or self._item_height >= self._page_rows:
+        if top < self.scroll_offset.y or self._item_height >= self.page_rows:
             self.scroll_to(y=top, animate=False)
-        elif top + self._item_height > self.scroll_offset.y + self._page_rows:
-            self.scroll_to(y=top + self._item_height - self._page_rows, animate=False)
+        elif top + self._item_height > self.scroll_offset.y + self.page_rows:
+            self.scroll_to(y=top + self._item_height - self.page_rows, animate=False)
         if is_other:
             self.post_message(self.Moved(index))
         if is_new or self.scroll_offset.y != offset:
