@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.screen import Screen
 
 from smith_core.events import AnyEvent, ConversationLoaded, HistoryEdited, MessagesFollowed, SessionChanged, TurnEnded
 from smith_tui.inspect.desk import Desk
 from smith_tui.inspect.inspector import Inspector
 from smith_tui.inspect.jumping import place_of_message
 from smith_tui.inspect.state import InspectState
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.screens.look import Look
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PANE_SHARE, PANE_WIDE_COLUMNS = 55, 120
 _CHANGES_MESSAGES = (ConversationLoaded, HistoryEdited, MessagesFollowed, SessionChanged, TurnEnded)
 
 
-class InspectScreen(Screen[None]):
+class InspectScreen(LeftOnce[None]):
     """The inspect view on the whole screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -74,8 +74,8 @@ class InspectionHost:
             self._show()
 
     def close_inspector(self) -> None:
-        """Take the view away; what was changed in it cannot be undone any more."""
-        if self._view is not None:
+        """Take the view away; what was changed in it cannot be undone any more. Below another screen it stays."""
+        if self._view is not None and (self._screen is None or self._screen.is_active):
             self._hide()
             self._chat.set_focus(self._chat.prompt)
             self._chat.run_worker(self._runtime.history.close())

@@ -6,7 +6,11 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+from textual._context import active_message_pump
 from textual.app import App
+from textual.css.query import NoMatches
+from textual.message_pump import MessagePump
+from textual.widget import Widget
 
 
 class OrderlyApp(App[None]):
@@ -45,7 +49,14 @@ class OrderlyApp(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave in good order instead of printing a traceback over the screen."""
-        # A screen that is taken away while it is built finds its parts missing; that is no mistake.
+        # What is taken away while it is built finds its parts missing; that is no mistake.
+        if isinstance(error, NoMatches) and _is_taken_away(active_message_pump.get(None)):
+            return
         if self.crash is None and not self._signalled:
             self.crash = error
             self.exit(return_code=1)
+
+
+def _is_taken_away(pump: MessagePump | None) -> bool:
+    """Whether it is a widget that is being removed, or inside one."""
+    return isinstance(pump, Widget) and any(node._pruning for node in pump.ancestors_with_self)

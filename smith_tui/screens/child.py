@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.screen import Screen
 
 from smith_core.errors import AgentFailure
 from smith_core.messages import Message
@@ -13,6 +12,7 @@ from smith_tui.keys import KeyAction, keys_of, local_hints
 from smith_tui.panes.child import ChildState
 from smith_tui.panes.title_bar import PaneTitle
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.theme import Theme
 from smith_tui.transcript.dispatch_card import DispatchCard
 from smith_tui.transcript.view import Transcript
@@ -43,7 +43,7 @@ def stored_child(card: DispatchCard, number: int) -> ChildState:
     )
 
 
-class ChildScreen(Screen[None]):
+class ChildScreen(LeftOnce[None]):
     """Shows one child after the other until Escape.
 
     children: of the conversation, in order; first: index of the one to begin with. load: returns the messages of a

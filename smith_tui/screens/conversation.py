@@ -6,7 +6,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from smith_core.commands.views import conversation_markdown
@@ -15,6 +14,7 @@ from smith_core.secrets import child_environment
 from smith_tui.outside import TerminalOwner, page_text
 from smith_tui.sanitize import literal
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.screens.look import Look
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.view import Transcript
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from smith_core.runtime import Runtime
 
 
-class ConversationScreen(Screen[None]):
+class ConversationScreen(LeftOnce[None]):
     """Shows the conversation of the session as it is now, from its last message backwards."""
 
     DEFAULT_CSS = """

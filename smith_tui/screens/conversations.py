@@ -9,7 +9,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -17,6 +16,7 @@ from smith_core.errors import AgentFailure
 from smith_tui.sanitize import literal
 from smith_tui.screens.conversation_filter import keep_matching
 from smith_tui.screens.conversation_rows import conversation_rows, title_of
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.screens.look import Look
 from smith_tui.screens.stored import Opening, Shelf, StoredConversation
 from smith_tui.transcript.lines import BLANK, Line, line_of
@@ -40,7 +40,7 @@ _HINTS: Mapping[Mode, str] = {
 }
 
 
-class ConversationsScreen(Screen[Opening | None]):
+class ConversationsScreen(LeftOnce[Opening | None]):
     """Lets the person choose a conversation; ends with what is to be opened, or None.
 
     current: id of the conversation that is open here. now: seconds since the epoch.

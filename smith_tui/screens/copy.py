@@ -9,13 +9,14 @@ from textual.screen import ModalScreen
 
 from smith_tui.copying import Copyable
 from smith_tui.keys import KeyAction, keys_of, local_hints
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.widgets.choice_list import Choice, ChoiceList
 from smith_tui.widgets.key_hints import KeyHints
 
 _DIGITS = 9
 
 
-class CopyScreen(ModalScreen[str]):
+class CopyScreen(LeftOnce[str], ModalScreen[str]):
     """Ends with the text that was chosen, "" without any."""
 
     DEFAULT_CSS = """

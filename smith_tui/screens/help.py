@@ -11,10 +11,12 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from smith_tui.screens.leaving import LeftOnce
+
 Row = tuple[str, str]
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(LeftOnce[None], ModalScreen[None]):
     """Shows rows of (key or command, meaning) until Escape."""
 
     DEFAULT_CSS = """

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from smith_tui.keys import KeyAction, keys_of, local_hints
 from smith_tui.sanitize import literal
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.widgets.key_hints import KeyHints
 
 Answer = Literal["open", "copy", "leave"]
@@ -26,7 +27,7 @@ def host_of(address: str) -> str:
         return ""
 
 
-class OpenLinkScreen(ModalScreen[Answer]):
+class OpenLinkScreen(LeftOnce[Answer], ModalScreen[Answer]):
     """Asks what to do with an address."""
 
     DEFAULT_CSS = """

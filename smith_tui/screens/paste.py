@@ -10,6 +10,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from smith_tui.keys import KeyAction, keys_of, local_hints
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.text_editor import TextEditor, can_edit
 from smith_tui.widgets.tool_output import ToolOutputPane
@@ -18,7 +19,7 @@ _SHOWN_LINE = 2_000
 """Characters of one line of a paste that is only looked at; a longer line is shown as several."""
 
 
-class PasteScreen(ModalScreen[str | None]):
+class PasteScreen(LeftOnce[str | None], ModalScreen[str | None]):
     """Ends with the text as it is to be, or None when it stays as it was."""
 
     DEFAULT_CSS = """

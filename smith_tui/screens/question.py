@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from smith_core.cancel import CancelToken, new_root
 from smith_tui.sanitize import literal, literal_lines
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.setup_pages import Choice, Page, Row, narrowed
 
 Answered = Callable[[Choice], None]
@@ -26,7 +27,7 @@ _FIRST_KEYS = "↑ ↓ choose · Enter goes on · Esc leaves it for later"
 _MOST_NAME_CELLS = 24
 
 
-class QuestionScreen(ModalScreen[Result]):
+class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
     """Shows one Page at a time and hands its answer to whoever asked.
 
     ways_back: what Esc does, the last one first; with none it leaves the screen with `result_of_leaving`.

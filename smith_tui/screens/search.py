@@ -9,12 +9,12 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
 from smith_core.errors import AgentFailure
 from smith_tui.sanitize import literal
+from smith_tui.screens.leaving import LeftOnce
 from smith_tui.screens.look import Look
 from smith_tui.screens.search_rows import EXCERPT_ROWS, found_text, passage_rows
 from smith_tui.screens.stored import Opening, Order, Passage, Passages, Searcher, StoredConversation
@@ -49,7 +49,7 @@ _IDLE = (
 )
 
 
-class SearchScreen(Screen[Opening | None]):
+class SearchScreen(LeftOnce[Opening | None]):
     """Searches while the person types; ends with what is to be opened, or None.
 
     now: seconds since the epoch; timer: a clock for durations, in seconds.

@@ -51,6 +51,9 @@ class DocumentScrollBar(ScrollBar):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return some rows of the bar."""
+        if self.parent is None:
+            # The frame was begun before its view was taken away.
+            return [Strip.blank(crop.width)] * crop.height
         bar = self.render()
         if not isinstance(bar, ScrollBarRender):
             return super().render_lines(crop)

@@ -1,0 +1,56 @@
+"""Views that are left twice, or before they are there: keys come faster than a loaded machine draws."""
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+from textual.geometry import Region
+from textual.screen import Screen
+
+from smith_tui import screens
+from smith_tui.app import app_around
+from smith_tui.screens.chat import ChatScreen
+from smith_tui.screens.help import HelpScreen
+from smith_tui.screens.leaving import LeftOnce
+from smith_tui.transcript.scroll_bar import DocumentScrollBar
+from tests.support.edited_history import engine
+
+
+def kinds(of: type[Screen]) -> list[type[Screen]]:
+    """Return the screens of the app below a class."""
+    below = [kind for direct in of.__subclasses__() for kind in kinds(direct)]
+    return [kind for kind in [*of.__subclasses__(), *below] if kind.__module__.startswith("smith_tui.")]
+
+
+def test_every_screen_but_the_main_one_is_left_once() -> None:
+    for module in pkgutil.iter_modules(screens.__path__, "smith_tui.screens."):
+        import_module(module.name)
+    assert {kind for kind in kinds(Screen) if not issubclass(kind, LeftOnce)} == {ChatScreen}
+
+
+async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.action_conversation_view()
+        await pilot.pause()
+        view = app.screen
+        app.push_screen(above := HelpScreen([], []))
+        view.dismiss()
+        assert app.screen is above
+        above.dismiss()
+        for _ in range(2):
+            view.dismiss()
+        assert app.screen is app.chat
+        # The view of messages is taken away with its parts half there.
+        app.action_inspect_view()
+        app.push_screen(above := HelpScreen([], []))
+        app.action_inspect_view()
+        assert app.screen is above
+        above.dismiss()
+        app.action_inspect_view()
+        await pilot.pause()
+        assert (app.crash, app.screen, app.inspection.is_open) == (None, app.chat, False)
+
+
+def test_a_bar_whose_view_is_gone_is_blank() -> None:
+    assert [strip.text for strip in DocumentScrollBar().render_lines(Region(0, 0, 2, 3))] == ["  "] * 3
