@@ -1,20 +1,13 @@
-"""The command lines of the guide that need no model, run as they stand there."""
+"""The command lines of the README and the guide that need no screen, run as they stand there."""
 
-import re
+import json
 import subprocess
 
 import pytest
 
-from docs.generate.pages import GUIDE
+from tests.docs.collected import WITH_A_MODEL, WITHOUT_A_MODEL
 from tests.e2e.conftest import SMITH, Place
-
-WITHOUT_A_MODEL = re.compile(r"smith-tui (?:store|host|model list|completion (?:bash|fish))\b.*")
-LINES = {
-    line.strip()
-    for page in GUIDE.glob("*.md")
-    for line in page.read_text("utf-8").splitlines()
-    if WITHOUT_A_MODEL.fullmatch(line.strip())
-}
+from tests.support.server_thread import ServerThread
 
 
 @pytest.fixture
@@ -35,10 +28,33 @@ def bash(own_place: Place) -> subprocess.Popen[str]:
 
 
 def test_they_all_work(own_place: Place, bash: subprocess.Popen[str]) -> None:
-    export_first = sorted(LINES, key=lambda line: (" import " in line, line))
+    export_first = sorted(WITHOUT_A_MODEL, key=lambda line: (" import " in line, line))
     assert len(export_first) > 5
     said, _ = bash.communicate("\n".join(export_first), timeout=90)
     assert bash.returncode == 0, said
     assert "Everything is whole." in said
     assert (own_place.home / "smith.jsonl").exists()
     assert "complete -c smith-tui" in (own_place.home / ".config/fish/completions/smith-tui.fish").read_text()
+
+
+def test_those_that_ask_a_model_do(place: Place) -> None:
+    with ServerThread(lambda request: "fine.") as server:
+        settings = place.home / ".config/smith/config.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(json.dumps({"default_model": "scripted", "llm_config": {"api_url": server.url}}))
+        (place.project / "prices.py").write_text("# something to tell apart\n")
+        place.environ["PATH"] = f"{SMITH.rpartition('/')[0]}:{place.environ['PATH']}"
+        lines = "\n".join(WITH_A_MODEL)
+        done = subprocess.run(
+            ["bash", "-e"],
+            input=lines,
+            cwd=place.project,
+            env=place.environ,
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
+        assert done.returncode == 0, done.stderr
+        assert len(WITH_A_MODEL) == len(server.requests) == 3
+        assert done.stdout.count("fine.") >= 3 and '"type":"turn_ended"' in done.stdout
+        assert any("something to tell apart" in str(request.json["messages"]) for request in server.requests)
