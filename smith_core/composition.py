@@ -80,7 +80,8 @@ def open_store(folder: Path, cwd: Path) -> Persistence:
 
 def open_search(folder: Path) -> "SearchService":
     """Return the search of the store below a folder; nothing is read before it is used."""
+    from smith_core.store.search.helper import IndexHelper
     from smith_core.store.search.journal_files import JournalFiles
     from smith_core.store.search.service import SearchService
 
-    return SearchService(folder, JournalFiles(folder))
+    return SearchService(folder, JournalFiles(folder), IndexHelper(folder))

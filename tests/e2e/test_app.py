@@ -1,5 +1,8 @@
 """The app in a real pseudo terminal: a task from key press to changed file, cancel, signals, and bad endpoints."""
 
+import sys
+from pathlib import Path
+
 from tests.support.demo_task import RIGHT_LINE, TASK, do_task
 from tests.support.model_steps import Finish, Status, Text
 from tests.support.place import RESTORED, Place, ready
@@ -18,6 +21,9 @@ def test_a_task_from_key_press_to_changed_file(place: Place) -> None:
         terminal.type("thanks\r")
         server.wait_for_requests(5)
         assert server.server.violations == []
+        if sys.platform == "linux":
+            # Nobody has searched: the search's library would take a quarter of the memory.
+            assert b"tantivy" not in Path(f"/proc/{terminal.process.pid}/maps").read_bytes()
 
 
 def test_cancel_in_mid_stream_keeps_the_text_and_goes_on(place: Place) -> None:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from smith_core.errors import AgentError, AgentFailure, failure
+from smith_core.store.search.helper import IndexHelper
 from smith_core.store.search.index import SearchIndex
 from smith_core.store.search.indexer import Indexer, Progress, no_progress
 from smith_core.store.search.results import SearchOrder, SearchPage, SearchStatus
@@ -20,17 +21,23 @@ class SearchService:
     """Searches everything in the journals of `source`; the index lies in `<data_dir>/index`.
 
     No call blocks the event loop or raises for a bad index: what is wrong stands in the `notice` of the result.
+    helper: who keeps the index up to date until this process itself searches.
     """
 
-    def __init__(self, data_dir: Path, source: JournalSource) -> None:
+    def __init__(self, data_dir: Path, source: JournalSource, helper: IndexHelper | None = None) -> None:
         self._index = SearchIndex(data_dir)
         self._worker = IndexWorker(self._index, source)
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="search")
         self._is_closed = False
+        self._helper = helper
 
     def wake(self) -> None:
         """Index what is new, in the background: call it once at the start and whenever a turn has been saved."""
-        if not self._is_closed:
+        if self._is_closed:
+            return
+        if self._helper is not None:
+            self._helper.wake()
+        else:
             self._worker.wake()
 
     async def search(self, query: str, order: SearchOrder = "best", limit: int = 20, offset: int = 0) -> SearchPage:
@@ -40,7 +47,6 @@ class SearchService:
         """
         if self._is_closed:
             return SearchPage(notice=_CLOSED)
-        self._worker.start()
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, self._search, query, order, limit, offset
         )
@@ -49,18 +55,29 @@ class SearchService:
         """Return how complete the index is."""
         if self._is_closed:
             return SearchStatus(notice=_CLOSED)
-        self._worker.start()
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._status)
 
     async def aclose(self) -> None:
         """Stop within a second; what is not indexed by then is indexed next time."""
         self._is_closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._worker.stop, _STOP_TIMEOUT_S)
+        await asyncio.to_thread(self._stop)
         self._index.close()
 
-    def _search(self, query: str, order: SearchOrder, limit: int, offset: int) -> SearchPage:
+    def _stop(self) -> None:
+        if self._helper is not None:
+            self._helper.stop()
+        self._worker.stop(_STOP_TIMEOUT_S)
+
+    def _open(self) -> None:
+        if self._helper is not None:
+            self._helper.stop()
+            self._helper = None
+        self._worker.start()
         self._worker.wait_until_tried(_OPEN_TIMEOUT_S)
+
+    def _search(self, query: str, order: SearchOrder, limit: int, offset: int) -> SearchPage:
+        self._open()
         try:
             page = run_search(self._index, query, order, limit, offset)
         except AgentFailure as caught:
@@ -70,7 +87,7 @@ class SearchService:
         return SearchPage(hits=page.hits, total=page.total, problems=page.problems, notice=notice)
 
     def _status(self) -> SearchStatus:
-        self._worker.wait_until_tried(_OPEN_TIMEOUT_S)
+        self._open()
         try:
             indexed, lag_bytes = self._index.count(), self._worker.indexer.lag_bytes()
         except AgentFailure as caught:

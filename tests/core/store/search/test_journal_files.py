@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from smith_core.store.journal.line import DELETED, encode_batch, encode_header
+from smith_core.store.search.folder import META
+from smith_core.store.search.helper import IndexHelper
+from smith_core.store.search.index import SearchIndex
 from smith_core.store.search.journal_files import JournalFiles
 from smith_core.store.search.service import SearchService, rebuild
 from smith_core.store.search.source import GenerationChangedError, Journal
 from smith_core.store.version import SCHEMA_VERSION
+from tests.support.search_journals import caught_up
 
 Record = tuple[str, str, dict[str, Any] | None]
 
@@ -55,6 +59,27 @@ async def test_the_stores_own_files_are_searched(data_dir: Path) -> None:
     assert (await service.search("tabs kind:project_memory")).total == 1
     assert (await service.status()).lag_bytes == 0
     await service.aclose()
+
+
+async def test_a_process_of_its_own_indexes_until_somebody_searches(data_dir: Path) -> None:
+    helper = IndexHelper(data_dir, first_delay_s=0, next_delay_s=0)
+    service = SearchService(data_dir, JournalFiles(data_dir), helper)
+    service.wake()
+    index = SearchIndex(data_dir)
+    async with asyncio.timeout(20):
+        while await asyncio.to_thread(_count, index) < 4:
+            await asyncio.sleep(0.05)
+    write_journal(data_dir / "conv" / "b2" / "c3.jrnl", [message("c3", 1, "first of the third")])
+    await caught_up(service)
+    assert (await service.search("first")).total == 3
+    await service.aclose()
+
+
+def _count(index: SearchIndex) -> int:
+    if not (index.folder / META).exists():
+        return 0
+    index.open()
+    return index.count()
 
 
 def test_reading_goes_on_behind_the_last_whole_batch(data_dir: Path) -> None:
