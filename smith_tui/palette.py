@@ -4,15 +4,32 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from rich.style import Style
 from rich.text import Text
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from smith_tui.keys import hint_key, key_call
 from smith_tui.sanitize import literal
 
 if TYPE_CHECKING:
     from smith_tui.start import SmithHost
+
+
+class Palette(CommandPalette):
+    """The toolkit's palette, its letters in colours that can be read, on an empty screen as every other dialogue."""
+
+    DEFAULT_CSS = """
+    Palette { background: $background; }
+    Palette > Vertical { background: $surface; margin-top: 1; }
+    Palette > Vertical:dark { background: $surface; }
+    Palette #--input, Palette #--input.--list-visible { border: none; }
+    Palette SearchIcon { display: none; }
+    Palette CommandInput { padding-left: 2; color: $foreground; }
+    Palette CommandList, Palette CommandList:focus { border: none; }
+    Palette CommandList > .option-list--option { color: $foreground; text-style: none; }
+    Palette CommandList > .option-list--option-highlighted {
+        color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
+    }
+    """
 
 
 class Entry(NamedTuple):
@@ -24,8 +41,8 @@ class Entry(NamedTuple):
 
     @property
     def shown(self) -> Text:
-        """Both lines, as text and never as the toolkit's markup."""
-        return Text.assemble(literal(self.title), ("\n" + literal(self.about), Style(dim=True)))
+        """Both lines, as text and never as the toolkit's markup; the first one stands out."""
+        return Text.assemble((literal(self.title), "bold"), "\n" + literal(self.about))
 
 
 class EntryProvider(Provider):

@@ -58,6 +58,18 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
+def start_around(runtime: "Runtime", prompts: PromptMemory | None = None) -> AppStart:
+    """Return what an app begins with around an engine that is open already."""
+    config = runtime.services.config.effective
+    return AppStart(
+        config=config,
+        cwd=runtime.session.cwd,
+        open_runtime=lambda: runtime,
+        model=runtime.session.choice.model or config.default_model or "",
+        prompts=prompts or PromptMemory(),
+    )
+
+
 class SmithHost(Protocol):
     """What screens and palette ask of the app that they are in."""
 

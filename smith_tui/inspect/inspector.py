@@ -164,7 +164,6 @@ class Inspector(Widget):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Filter when the line is clicked; end that when the focus goes elsewhere."""
-        event.stop()
         if event.widget is self._input and self._mode == "browse":
             self.set_mode("filter")
         elif event.widget is not self._input and self._mode == "filter":

@@ -215,5 +215,5 @@ def _row_text(row: Row, width: int) -> Text:
     name = literal(row.name)
     if not row.detail:
         return Text(name, no_wrap=True, overflow="ellipsis")
-    text = Text(f"{name.ljust(width)}  ", no_wrap=True, overflow="ellipsis")
-    return text.append(literal(row.detail), "dim")
+    text = Text(no_wrap=True, overflow="ellipsis").append(f"{name.ljust(width)}  ", "bold")
+    return text.append(literal(row.detail))

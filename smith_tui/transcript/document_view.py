@@ -168,8 +168,8 @@ class DocumentView(BarredView, can_focus=True):
     def _apply_theme(self) -> None:
         theme = self.document.theme
         self.styles.background = theme.background
-        self.styles.scrollbar_color = theme.line
-        self.styles.scrollbar_color_hover = theme.muted
+        self.styles.scrollbar_color = theme.muted
+        self.styles.scrollbar_color_hover = theme.text
         self.styles.scrollbar_color_active = theme.green
         for name in ("background", "background_hover", "background_active"):
             setattr(self.styles, f"scrollbar_{name}", theme.background)

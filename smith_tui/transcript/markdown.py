@@ -121,7 +121,7 @@ class _Page:
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(start, width, style)
             case "blockquote_open":
-                bar = ("▎ " if width >= MIN_INDENTED else "", self.ink.rule)
+                bar = ("▎ " if width >= MIN_INDENTED else "", self.ink.muted)
                 self.quote_depth += 1
                 inner = self.blocks(start + 1, self.ends[start], width - len(bar[0]), self.ink.quote)
                 self.quote_depth -= 1

@@ -1,17 +1,16 @@
 """Rows of a program's output as Textual strips, with what is selected or found marked, and the text of a selection."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.selection import Selection
 from textual.strip import Strip
 
 from smith_tui.transcript.painting import mark, occurrences
-from smith_tui.widgets.ansi_line import Colour, Sgr, Span
+from smith_tui.widgets.ansi_line import PLAIN, Span
+from smith_tui.widgets.program_colors import style_of
 from smith_tui.widgets.tail_view import Lines, ViewRow
 
 MAX_COPIED_LINES = 10_000
@@ -35,7 +34,7 @@ class Marks(NamedTuple):
 
 def row_strip(row: Iterable[Span], base: Style) -> Strip:
     """Return a row of output as a strip on the style `base`."""
-    return Strip([Segment(text, base + style_of(sgr)) for text, sgr in row])
+    return Strip([Segment(text, base if sgr is PLAIN else style_of(text, sgr, base)) for text, sgr in row])
 
 
 def marked_strip(row: ViewRow, lines: Lines, marks: Marks) -> Strip:
@@ -85,24 +84,3 @@ def selected_text(lines: Lines, selection: Selection) -> str:
         span = selection.get_span(number) or (0, -1)
         parts.append((text[span[0] :] if span[1] < 0 else text[span[0] : span[1]]).rstrip())
     return "\n".join(parts)
-
-
-@lru_cache(maxsize=4096)
-def style_of(sgr: Sgr) -> Style:
-    """Return the toolkit's style for colours and attributes; unset ones are left to what is below."""
-    return Style(
-        color=_colour_of(sgr.foreground),
-        bgcolor=_colour_of(sgr.background),
-        bold=sgr.bold or None,
-        dim=sgr.dim or None,
-        italic=sgr.italic or None,
-        underline=sgr.underline or None,
-        reverse=sgr.reverse or None,
-        strike=sgr.strike or None,
-    )
-
-
-def _colour_of(colour: Colour) -> Color | None:
-    if colour is None:
-        return None
-    return Color.from_rgb(*colour) if isinstance(colour, tuple) else Color.from_ansi(colour)

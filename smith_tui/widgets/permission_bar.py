@@ -121,7 +121,7 @@ class PermissionBar(Widget, can_focus=True):
             return [Segment(cut_to(text, width), muted)]
         key_style = self.get_component_rich_style("permission-bar--key")
         assert self.question is not None
-        segments, left = [Segment(_INDENT)], width - len(_INDENT)
+        segments, left = [Segment(_INDENT, self.rich_style)], width - len(_INDENT)
         for key, action in self._labels:
             label = action.label.format(tool=literal(self.question.name), covers=literal(self.question.covers))
             text = f" {label}   "
