@@ -26,13 +26,16 @@ def follow_links(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def write_atomically(target: Path, data: bytes, *, confirm: Callable[[], None] = lambda: None) -> None:
+def write_atomically(
+    target: Path, data: bytes, *, confirm: Callable[[], None] = lambda: None, mode: int | None = None
+) -> None:
     """Create or replace `target` (links already followed, see `follow_links`); missing folders are made.
 
     An existing file keeps its mode, owner, access list and user attributes, a new one gets the mode that the umask
-    leaves. `confirm` is called right before the replacement and may raise to call it off. A file with several hard
-    links, of an owner that a new file could not be given, or that is itself a mount point is written in place, as a
-    rename would break it apart.
+    leaves; either has `mode` where one is given.
+    `confirm` is called right before the replacement and may raise to call it off. A file with several hard links,
+    of an owner that a new file could not be given, or that is itself a mount point is written in place, as a rename
+    would break it apart.
     On every failure the old content and nothing else is there; the one exception is PartialWriteError.
     Raises OSError, ReadOnlyFileError, NotRegularFileError and what `confirm` raises.
     """
@@ -46,6 +49,8 @@ def write_atomically(target: Path, data: bytes, *, confirm: Callable[[], None] =
         if old.st_nlink > 1 or not _can_give_to_owner(old):
             confirm()
             _overwrite(target, data)
+            if mode is not None:
+                target.chmod(mode)
             return
     made = _make_folders(target.parent)
     temporary = target.parent / f".smith-{secrets.token_hex(8)}.tmp"
@@ -53,6 +58,8 @@ def write_atomically(target: Path, data: bytes, *, confirm: Callable[[], None] =
         _write_new_file(temporary, data, like=old)
         if old is not None:
             _copy_attributes(target, temporary)
+        if mode is not None:
+            temporary.chmod(mode)  # behind the access list, which sets a mode, too
         confirm()
         _put_in_place(temporary, target, data)
     finally:

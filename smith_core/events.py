@@ -8,6 +8,7 @@ import msgspec
 from smith_core.errors import AgentError
 from smith_core.messages import Message, ToolResult, TurnResult, Usage
 from smith_core.report import DispatchResult
+from smith_core.turn_files import TurnFiles
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -233,6 +234,13 @@ class SetupRequested(Event, frozen=True, kw_only=True, tag="setup_requested"):
     """The person wants to choose the endpoint and the model anew."""
 
 
+class FilesChanged(Event, frozen=True, kw_only=True, tag="files_changed"):
+    """What the files of a turn are: it has changed them just now (`is_new`), or they were taken back or put again."""
+
+    turn: TurnFiles
+    is_new: bool = False
+
+
 class TurnEnded(Event, frozen=True, kw_only=True, tag="turn_ended"):
     """A turn is over and what it produced is on record."""
 
@@ -295,6 +303,7 @@ AnyEvent = (
     | PromptReturned
     | QuitRequested
     | SetupRequested
+    | FilesChanged
     | TurnEnded
     | ChildStarted
     | ChildEnded

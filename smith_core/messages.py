@@ -49,7 +49,8 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     diff: unified diff of the change, for the screen. full_output_path: the raw stream on disk.
     omitted_chars: characters left out of `content`. lines: of the file read. duration_s: wall seconds.
     job_id: of the child that a dispatch call ran. command: of a line that the person ran in a shell. typed_chars: how
-    much of a prompt the person typed, when files are attached behind it.
+    much of a prompt the person typed, when files are attached behind it. turn_id: of the turn that ends with the
+    message, if it has changed files.
     """
 
     path: str = ""
@@ -66,6 +67,7 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     job_id: str = ""
     command: str = ""
     typed_chars: int = -1
+    turn_id: str = ""
 
 
 def typed_text(message: Message) -> str:

@@ -25,6 +25,7 @@ from smith_core.session.history import History
 from smith_core.session.session import Session
 from smith_core.session.shell_line import run_shell_line
 from smith_core.session.values import TurnRequest
+from smith_core.turn_files import Direction
 
 if TYPE_CHECKING:
     from smith_core.completion.source import CompletionSource
@@ -40,7 +41,7 @@ class Runtime:
     """One running engine; used on one event loop.
 
     wish: what the start goes on with; nothing of it happens before `open` or the first input. search: None for
-    sessions that index nothing.
+    sessions that index nothing. undo_folder: where copies of changed files are kept, a temporary place without it.
     """
 
     def __init__(
@@ -52,13 +53,14 @@ class Runtime:
         choice: ModelChoice | None = None,
         wish: ResumeWish = NEW,
         search: "SearchService | None" = None,
+        undo_folder: Path | None = None,
     ) -> None:
         self._own_spill_dir = None
         if spill_dir is None:
             self._own_spill_dir = _temporary_folder()
             spill_dir = Path(self._own_spill_dir.name)
         self.services = services
-        self.session = Session(services, cwd or Path.cwd(), spill_dir, choice, search)
+        self.session = Session(services, cwd or Path.cwd(), spill_dir, choice, search, undo_folder)
         self.shelf = Shelf(self.session)
         services.ui.on_event(self.session.spending.note)
         self.history = History(self.session)
@@ -80,6 +82,7 @@ class Runtime:
         if self._completion is not None:
             await self._completion.aclose()
         await self.session.sandboxes.aclose()
+        await self.session.files.aclose()
         await self.services.model.aclose()
         if self.session.search is not None:
             await self.session.search.aclose()
@@ -143,6 +146,15 @@ class Runtime:
             await self._ensure_open(emit)
             self.session.require_idle("another conversation")
             await open_conversation(self.session, emit, conversation_id, at=at or 0)
+
+        return self._report(work)
+
+    def move_files(self, turn_id: str, direction: Direction) -> AsyncIterator[AnyEvent]:
+        """Take back what a turn of this conversation has done to files, or put it again, and yield its events."""
+
+        async def work(emit: Emit) -> None:
+            self.session.require_idle("taking changes back")
+            await self.session.move_files(turn_id, direction, emit)
 
         return self._report(work)
 
@@ -213,6 +225,7 @@ class Runtime:
             await self._look_for_sandbox(emit)
         session.saver.report_notices(emit)
         session.wake_search()
+        session.files.tidy()
 
     async def _use_stored_settings(self, emit: Emit) -> None:
         config = self.services.config

@@ -14,6 +14,7 @@ from textual.binding import BindingType
 from smith_core.command_table import Command
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
+from smith_tui.card_actions import CardActions
 from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
@@ -41,7 +42,7 @@ QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
 
 
-class SmithApp(OutputApp, inherit_bindings=False):
+class SmithApp(CardActions, OutputApp, inherit_bindings=False):
     """Agent Smith in the terminal; of the toolkit's own keys it has none, for one of them quits at once."""
 
     TITLE = "Agent Smith"
@@ -233,26 +234,6 @@ class SmithApp(OutputApp, inherit_bindings=False):
 
         if isinstance(self.screen, ChatScreen | ChildScreen):
             self.screen.open_find()
-
-    def action_focus_child(self, number: int) -> None:
-        """Go to a child pane, from 1."""
-        if self.screen is self.chat:
-            self.chat.desk.focus(number)
-
-    def action_pane_zoom(self) -> None:
-        """Give a child pane the whole screen, or take it back."""
-        if self.screen is self.chat:
-            self.chat.desk.toggle_zoom()
-
-    def action_panes_close(self) -> None:
-        """Take the panes of children that are over away."""
-        if self.screen is self.chat:
-            self.chat.desk.close_finished()
-
-    def action_open_child(self) -> None:
-        """Show the whole transcript of a child."""
-        if self.screen is self.chat:
-            self.chat.desk.open_child()
 
     def action_redraw(self) -> None:
         """Draw the whole screen again."""

@@ -112,6 +112,7 @@ class Engine:
             choice=ModelChoice(model=self.model),
             wish=ResumeWish(*self.wish),
             search=None if folder is None else open_search(folder),
+            undo_folder=None if folder is None else folder / UNDO_FOLDER,
         )
         runtime.start_session()
         return runtime

@@ -16,6 +16,7 @@ Scope = Literal[
     "always",
     "children",
     "dispatched",
+    "changed",
     "waiting",
     "asking",
     "prompt",
@@ -42,8 +43,9 @@ class KeyAction(msgspec.Struct, frozen=True):
 
     importance: 1 is the last to leave a narrow footer; 0 never stands there. scope: the widget that acts on the keys
     and has the focus then; "always", "children" (while there are child panes), "dispatched" (while the transcript
-    has children to open), "waiting" (while prompts wait) and "asking" (while a question waits) are for keys that work
-    everywhere. shown_as: text that the footer shows in place of the key. The labels of "permission" name the call.
+    has children to open), "changed" (while it has a card of changed files), "waiting" (while prompts wait) and
+    "asking" (while a question waits) are for keys that work everywhere. shown_as: text that the footer shows in place
+    of the key. The labels of "permission" name the call.
     """
 
     name: str
@@ -73,6 +75,7 @@ _CONTINUE_HELP = "Take the rest of an earlier prompt, which is shown behind the 
 _COMPLETE_ENTER_HELP = "Completion: take what is selected; what is typed whole is sent"
 _SCREEN_HELP = "Output: show it as lines, or as the screen that the program drew"
 _WHOLE_HELP = "Output: open all of it from the file on disk, or close it again"
+_FILES_HELP = "Take back what a turn did to files, or put it again"
 _NEXT_CALL = ("right_square_bracket", "ctrl+right")
 
 KEY_ACTIONS: tuple[KeyAction, ...] = (
@@ -90,6 +93,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("pane_zoom", ("alt+z",), "zoom", "Panes: give a child the whole screen, or take it back", 3, "children"),
     KeyAction("panes_close", ("alt+0",), "close panes", "Panes: close those of children that are over", 6, "children"),
     KeyAction("open_child", ("alt+t",), "child", "Open the whole transcript of a child", 3, "dispatched"),
+    KeyAction("move_files", ("alt+u",), "undo files", _FILES_HELP, 3, "changed"),
     KeyAction("pane_fold", ("alt+m",), "fold", "Panes: fold the pane to one line, or open it again", 4, "pane"),
     KeyAction("pane_cancel", ("ctrl+x", "delete"), "cancel child", "Panes: cancel this child alone", 2, "pane"),
     KeyAction("pane_next", ("tab", "alt+right"), "next", "Panes: go to the next pane", 4, "pane"),
@@ -187,7 +191,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("pager_close", ("escape", "q"), "back", "Conversation: go back", 1, "pager"),
 )
 
-_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "waiting", "asking")
+_EVERYWHERE: tuple[Scope, ...] = ("always", "children", "dispatched", "changed", "waiting", "asking")
 _WITHOUT_TYPING: tuple[Scope, ...] = (
     "queue",
     "permission",

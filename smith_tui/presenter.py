@@ -10,6 +10,7 @@ from smith_core.events import (
     ChildStarted,
     CommandOutput,
     ConversationLoaded,
+    FilesChanged,
     MessageAdded,
     MessagesFollowed,
     Notice,
@@ -153,9 +154,7 @@ class Presenter:
             case SessionChanged():
                 self._session_changed(event)
             case ConversationLoaded(messages=messages):
-                self._streaming = False
-                self.transcript.load(messages)
-                self.output.clear()
+                self._loaded(messages)
             case MessagesFollowed(messages=messages):
                 self.transcript.add_messages(messages)
             case TurnStarted(role=role, text=text):
@@ -164,6 +163,8 @@ class Presenter:
                 self.status.start_turn()
                 self.transcript.set_role(role)
                 self.transcript.add_user(text)
+            case FilesChanged(turn=turn, is_new=is_new):
+                self.transcript.show_files(turn, is_new=is_new)
             case TurnEnded(result=result):
                 self._turn_ended(result)
             case _:
@@ -261,6 +262,11 @@ class Presenter:
         if event.cleared:
             self.transcript.clear()
             self.output.clear()
+
+    def _loaded(self, messages: tuple[Message, ...]) -> None:
+        self._streaming = False
+        self.transcript.load(messages)
+        self.output.clear()
 
     def _turn_ended(self, result: TurnResult) -> None:
         self.end_answer()

@@ -19,6 +19,7 @@ _SCOPES = {
     "always": "Everywhere",
     "children": "While there are child panes",
     "dispatched": "While the transcript has children to open",
+    "changed": "While the transcript has a card of changed files",
     "waiting": "While prompts wait",
     "asking": "While a call waits for your answer",
     "permission": "Answers to a question, while the prompt is empty",

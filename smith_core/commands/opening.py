@@ -9,7 +9,7 @@ import msgspec
 
 from smith_core.commands.listing import find
 from smith_core.errors import AgentFailure, failure
-from smith_core.events import ConversationLoaded, Emit, HeldElsewhere, MessagesFollowed, Notice
+from smith_core.events import ConversationLoaded, Emit, FilesChanged, HeldElsewhere, MessagesFollowed, Notice
 from smith_core.ids import new_id
 from smith_core.session.session import Session
 from smith_core.store.interface import ConversationHeld, StoredMessage
@@ -88,6 +88,8 @@ async def open_conversation(
     _make_current(session, conversation_id, title, tail)
     emit(_loaded(conversation_id, title, tail, at=at))
     emit(session.changed())
+    for turn in await session.files.turns():
+        emit(FilesChanged(turn=turn))
     with contextlib.suppress(AgentFailure):  # it is noted again with the next turn
         await persistence.set_active_conversation_id(conversation_id)
     return True

@@ -1,7 +1,7 @@
 """The one table of slash commands."""
 
 from smith_core.command_table import Command
-from smith_core.commands import conversations, export, general, memory, turns, views
+from smith_core.commands import conversations, export, general, memory, turns, undo, views
 
 COMMANDS: tuple[Command, ...] = (
     Command(name="help", summary="list the commands", handler=general.show_help, while_running=True),
@@ -29,7 +29,18 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name="undelete", usage="[id]", summary="take the last deletion back", handler=conversations.undelete),
     Command(name="follow", summary="watch a conversation that another smith-tui has", handler=conversations.follow),
-    Command(name="undo", usage="[turns]", summary="take the last turn back, and its prompt", handler=turns.undo),
+    Command(
+        name="undo",
+        usage="[turns] | talk [turns] | files [turn] [force]",
+        summary="take the last turn back, with what it did to files",
+        handler=undo.undo,
+    ),
+    Command(
+        name="redo",
+        usage="[turn] [force]",
+        summary="put the changes of files again that were taken back last",
+        handler=undo.redo,
+    ),
     Command(name="retry", summary="ask the last prompt again", handler=turns.retry),
     Command(
         name="export",

@@ -18,7 +18,7 @@ _MENTION = re.compile(r"""(?<![^\s(\[{,;])@(?:"([^"\n]*)|'([^'\n]*)|([^\s"'@][^\
 _NAMES_WITH_BLANKS = frozenset({"load", "delete", "title"})
 """Commands of one argument that is a title."""
 _EXPORT_FORMS = frozenset({"markdown", "md", "html", "json"})
-_FREE = frozenset({"title", "search", "fork", "undo"})
+_FREE = frozenset({"title", "search", "fork", "undo", "redo"})
 """Commands whose argument is more likely to be meant as it is typed than to be the begin of a candidate."""
 _LONGEST_SHELL_LINE = 10_000
 _REST_OF_WORD = re.compile(r"\S*")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smith_core.command_table import Command
-from smith_core.completion import conversations, settings
+from smith_core.completion import changes, conversations, settings
 from smith_core.completion.shell import in_shell
 from smith_core.completion.slash import MOST_CANDIDATES, Candidate, Wanted, as_mention, fitting
 from smith_core.errors import AgentFailure
@@ -51,7 +51,8 @@ class CompletionSource:
             "undelete": self._deleted,
             "title": self._title,
             "fork": self._ends_of_turns,
-            "undo": self._turns,
+            "undo": self._undo,
+            "redo": self._redo,
             "search": self._search_words,
             "note": self._notes,
             "recall": self._scratchpad,
@@ -156,8 +157,12 @@ class CompletionSource:
         title = self._services.conversation.title
         return (Candidate(title, title, "now"),) if title and not wanted.query else ()
 
-    async def _turns(self, wanted: Wanted) -> Candidates:
-        return () if wanted.words else conversations.turns(self._services.conversation.messages)
+    async def _undo(self, wanted: Wanted) -> Candidates:
+        changed, messages = await self._session.files.turns(), self._services.conversation.messages
+        return changes.undo(wanted.words, messages, changed, time.time())
+
+    async def _redo(self, wanted: Wanted) -> Candidates:
+        return changes.redo(wanted.words, await self._session.files.turns(), time.time())
 
     async def _ends_of_turns(self, wanted: Wanted) -> Candidates:
         current = self._services.conversation

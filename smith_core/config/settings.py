@@ -84,6 +84,12 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("tools.sandbox_network", choice("on", "off"), "Whether commands in a sandbox have the network."),
     ("tools.permission", choice("auto", "ask", "read-only"), "Whether tools run by themselves, ask, or only read."),
     ("tools.web_fetch_allow_hosts", _HOSTS, "Inside hosts that web_fetch may reach, as host or host:port."),
+    (
+        "undo.keep_mb",
+        integer(0, 100_000),
+        "Most megabytes of copies of changed files, by which changes are taken back; 0 keeps none.",
+    ),
+    ("undo.keep_days", number(0, 36_500, above_low=True), "Days after which such copies are removed."),
     ("ui.theme", choice("dark", "light", "contrast"), "The colours."),
     ("ui.rain", choice("auto", "kitty", "cells", "off"), "How the rain is drawn."),
     ("ui.motion", choice("full", "reduced"), "How much moves on the screen."),

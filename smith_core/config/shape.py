@@ -49,6 +49,13 @@ class ToolsConfig(msgspec.Struct, frozen=True, kw_only=True):
     web_fetch_allow_hosts: tuple[str, ...] = ()
 
 
+class UndoConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings under `undo`."""
+
+    keep_mb: int = 500
+    keep_days: float = 30.0
+
+
 class UiConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Settings under `ui`."""
 
@@ -73,6 +80,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     context_management: ContextConfig = ContextConfig()
     dispatch: DispatchConfig = DispatchConfig()
     tools: ToolsConfig = ToolsConfig()
+    undo: UndoConfig = UndoConfig()
     ui: UiConfig = UiConfig()
     keys: Mapping[str, str] = EMPTY_MAPPING
 

@@ -17,6 +17,7 @@ from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import (
     AnyEvent,
     Emit,
+    FilesChanged,
     Notice,
     SessionChanged,
     TurnEnded,
@@ -30,6 +31,7 @@ from smith_core.model import ModelChoice, SelectedModel
 from smith_core.project import Project, find_project
 from smith_core.roles import ROLES, RoleSpec
 from smith_core.services import Services
+from smith_core.session.changed_files import ChangedFiles, marked
 from smith_core.session.children import children_of
 from smith_core.session.record import record_of
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
@@ -43,6 +45,7 @@ from smith_core.tools.attach import attach
 from smith_core.tools.permission import Permissions
 from smith_core.tools.sandbox.sandboxes import Sandboxes
 from smith_core.turn import TurnOutput, run_turn
+from smith_core.turn_files import Direction, TurnFiles
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
@@ -63,6 +66,7 @@ class Session:
         spill_dir: Path,
         choice: ModelChoice | None = None,
         search: "SearchService | None" = None,
+        undo_folder: Path | None = None,
     ) -> None:
         self.session_id = f"session-{new_id()}"
         self.services = services
@@ -88,6 +92,7 @@ class Session:
         self.has_screen = False
         self.permissions = Permissions(lambda: services.config.effective.tools.permission)
         self.sandboxes = Sandboxes(spill_dir)
+        self.files = ChangedFiles(services, self.sandboxes, undo_folder, spill_dir)
         self._steering = Steering()
         self._turn_over = asyncio.Event()
         self._turn_over.set()
@@ -195,6 +200,9 @@ class Session:
         """Close the turn, put it on record unless it is not to be kept, and report its end."""
         job_ids = self._children.job_ids if self._children is not None else []
         children = self.services.dispatch.children(job_ids)
+        changed = await self.files.end_turn()
+        if changed is not None:
+            output = marked(output, turn.turn_id)
         record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
         result = record.result
         conversation = self.services.conversation
@@ -218,6 +226,8 @@ class Session:
             result.tool_calls,
             result.error.message if result.error else "no error",
         )
+        if changed is not None and is_kept:
+            emit(FilesChanged(turn=changed, is_new=True))
         emit(TurnEnded(result=result))
         return result
 
@@ -261,6 +271,9 @@ class Session:
             permissions=self.permissions,
             sandboxes=self.sandboxes,
             search=self.search,
+            changes=self.files.begin_turn(
+                turn.context.conversation_id, turn.turn_id, self.scope.project, turn.started_at
+            ),
         )
         self._children = children_of(turn, place, model, self, emit)
         parts = TurnParts(
@@ -324,6 +337,13 @@ class Session:
         """Follow the setting `active_role` when it was the one that changed."""
         if changed_path == "active_role":
             self.active_role = self.services.config.effective.active_role
+
+    async def move_files(self, turn_id: str, direction: Direction, emit: Emit, *, is_forced: bool = False) -> TurnFiles:
+        """Take back what a turn of this conversation has done to files, or put it again; see `ChangedFiles.move`."""
+        scope = await self.recompute_turn_scope()
+        moved = await self.files.move(turn_id, direction, scope.project.root, is_forced=is_forced)
+        emit(FilesChanged(turn=moved))
+        return moved
 
     def require_idle(self, what: str) -> None:
         """Raise AgentFailure of kind policy while a turn runs."""

@@ -23,10 +23,11 @@ from smith_core.turn import TurnSetup
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
+    from smith_core.tools.changes.recorder import TurnRecorder
 
 
 class TurnPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a turn works, and what is there; spill_dir and search as in `ToolContext`."""
+    """Where a turn works, and what is there; spill_dir, search and changes as in `ToolContext`."""
 
     cwd: Path
     project: Project
@@ -34,6 +35,7 @@ class TurnPlace(msgspec.Struct, frozen=True, kw_only=True):
     permissions: Permissions
     sandboxes: Sandboxes
     search: "SearchService | None" = None
+    changes: "TurnRecorder | None" = None
 
 
 class TurnParts(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,4 +102,5 @@ def _tool_context(call_id: str, context: ExecutionContext, place: TurnPlace, par
             Asker(role=context.active_role, token=parts.token, emit=parts.emit, job_id=parts.job_id)
         ),
         sandbox=lambda: place.sandboxes.sandbox(config.tools, place.project.root),
+        changes=place.changes,
     )

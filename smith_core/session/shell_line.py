@@ -66,7 +66,7 @@ async def _run(session: Session, turn: Turn, asked: ShellLine, emit: Emit) -> Tu
     await session.recompute_turn_scope(emit)
     call_id = f"shell_{new_id()}"
     emit(ToolStarted(call_id=call_id, name=TOOL, arguments=msgspec.json.encode({"command": asked.command}).decode()))
-    outcome = await _outcome(session, turn, asked.command, call_id, emit)
+    outcome = await _outcome(session, turn, asked, call_id, emit)
     content, metadata = _bounded(outcome.content), msgspec.structs.replace(outcome.metadata, command=asked.command)
     emit(
         ToolEnded(
@@ -95,8 +95,10 @@ async def _run(session: Session, turn: Turn, asked: ShellLine, emit: Emit) -> Tu
     return TurnOutput(messages=(message,), stop_reason="cancelled" if outcome.cancelled else "completed", error=error)
 
 
-async def _outcome(session: Session, turn: Turn, command: str, call_id: str, emit: Emit) -> ToolOutcome:
+async def _outcome(session: Session, turn: Turn, asked: ShellLine, call_id: str, emit: Emit) -> ToolOutcome:
     config = turn.context.config_snapshot
+    identity, project = turn.context.conversation_id, session.scope.project
+    recorder = session.files.begin_turn(identity, turn.turn_id, project, turn.started_at) if asked.is_kept else None
     context = ToolContext(
         call_id=call_id,
         role=turn.context.active_role,
@@ -108,13 +110,14 @@ async def _outcome(session: Session, turn: Turn, command: str, call_id: str, emi
         child_env=child_environment(config),
         spill_dir=session.spill_dir,
         conversation_id=turn.context.conversation_id,
+        changes=recorder,
     )
     if not session.cwd.is_dir():
         return failed(f"the working folder {session.cwd} is gone; create it again, then repeat the command")
     shell = own_shell(context.child_env)
     if shell is None:
         return failed("there is no shell; set SHELL to one, or install bash")
-    return await CommandRun(context, timeout_s=MAX_TIMEOUT_S, term_grace_s=TERM_GRACE_S).run(shell, command)
+    return await CommandRun(context, timeout_s=MAX_TIMEOUT_S, term_grace_s=TERM_GRACE_S).run(shell, asked.command)
 
 
 def own_shell(environ: Mapping[str, str]) -> str | None:

@@ -14,6 +14,8 @@ from smith_core.store.version import GLOBAL_JOURNAL
 
 _SUFFIX = ".jrnl"
 _LOCK = ".lock"
+_KEPT_PRIVATE = "undo"
+"""Holds the many copies of changed files, which are made private by those who make them."""
 
 
 class StoreLayout:
@@ -21,6 +23,7 @@ class StoreLayout:
 
     global.jrnl holds the catalogue, settings and project memory; conv/<xx>/<conversation>.jrnl holds one conversation,
     where xx are the first two digits of the SHA-256 of its id; index/ holds the derived search index.
+    undo/ is not ours: copies of changed files are there.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,7 +82,9 @@ class StoreLayout:
         """
         ensure_private_dir(self.folder)
         stubborn = []
-        for folder, _, names in os.walk(self.folder):
+        for folder, folders, names in os.walk(self.folder):
+            if folder == str(self.folder) and _KEPT_PRIVATE in folders:
+                folders.remove(_KEPT_PRIVATE)
             for path in (Path(folder), *(Path(folder, name) for name in names)):
                 if not _tighten(path):
                     stubborn.append(path)

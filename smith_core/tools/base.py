@@ -14,6 +14,7 @@ from smith_core.report import DispatchResult
 
 if TYPE_CHECKING:
     from smith_core.store.search.service import SearchService
+    from smith_core.tools.changes.recorder import TurnRecorder
     from smith_core.tools.sandbox.sandboxes import Sandbox
 
 MODEL_TEXT_LIMIT = 100_000
@@ -29,7 +30,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     dispatch: runs a child for the call, given its arguments and call id; None in a child. Raises AgentFailure for a
     job that cannot be given. permit: decides whether a call of a tool that changes things may run, given the call and
     its decoded arguments: returns why not, or None; everything may run without it. sandbox: gives the sandbox for
-    commands, None where they run without one; raises AgentFailure where they may not run at all.
+    commands, None where they run without one; raises AgentFailure where they may not run at all. changes: keeps what
+    files are before they are changed, None where nothing is kept.
     """
 
     call_id: str
@@ -48,6 +50,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     dispatch: Callable[[Any, str], Awaitable[DispatchResult]] | None = None
     permit: Callable[[ToolCall, Any], Awaitable[AgentError | None]] | None = None
     sandbox: Callable[[], Awaitable["Sandbox | None"]] | None = None
+    changes: "TurnRecorder | None" = None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""

@@ -12,6 +12,7 @@ from smith_core.linediff import unified_diff
 from smith_core.plainfile import check_regular, exclusively, read_regular
 from smith_core.text import clean_text
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
+from smith_core.tools.changes.recorder import kept_before
 from smith_core.tools.file_access import run_in_thread, shown_path
 
 MAX_EDIT_BYTES = 64 * 1024 * 1024
@@ -119,7 +120,8 @@ def _edit_locked(arguments: EditArguments, target: Path, ctx: ToolContext) -> tu
         # Programs that know nothing of our lock are noticed up to this moment.
         _check_unchanged(read_regular(target), expected)
 
-    write_atomically(target, edited.data, confirm=confirm)
+    with kept_before(ctx, target, edited.data):
+        write_atomically(target, edited.data, confirm=confirm)
     return edited, True
 
 

@@ -12,6 +12,7 @@ from smith_core.messages import ToolMetadata
 from smith_core.process import ProcessTree
 from smith_core.text import clean_text
 from smith_core.tools.base import ToolContext, ToolOutcome, failed
+from smith_core.tools.changes.commands import watched
 from smith_core.tools.output import HeadAndTail, Spill
 from smith_core.tools.sandbox.sandboxes import Sandbox
 from smith_core.tools.shell_launch import start_shell
@@ -53,6 +54,12 @@ class CommandRun:
 
     async def run(self, shell: str, command: str) -> ToolOutcome:
         """Run `command` in `shell`; a failure to start it is an outcome as well."""
+        async with watched(self._ctx):
+            if self._ctx.is_cancelled():
+                return cancelled_before_start()
+            return await self._run(shell, command)
+
+    async def _run(self, shell: str, command: str) -> ToolOutcome:
         try:
             terminal = TerminalReader(self._take)
         except OSError as error:

@@ -13,6 +13,7 @@ from smith_core.plainfile import check_regular, exclusively, read_regular
 from smith_core.text import clean_text
 from smith_core.textformat import detect_format
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, succeeded
+from smith_core.tools.changes.recorder import kept_before
 from smith_core.tools.file_access import run_in_thread, shown_path
 
 MAX_DIFF_BYTES = 1024 * 1024
@@ -39,7 +40,8 @@ def _write(arguments: WriteArguments, path: Path, ctx: ToolContext) -> ToolOutco
     with exclusively(target):
         old_size = _size(target)
         old_lines = _old_lines(target, old_size) if len(data) <= MAX_DIFF_BYTES else None
-        write_atomically(target, data, confirm=ctx.cancel_token.check)
+        with kept_before(ctx, target, data):
+            write_atomically(target, data, confirm=ctx.cancel_token.check)
     shown = shown_path(path, ctx.cwd)
     new_lines = diff_lines(arguments.content)
     new_hash = hashlib.sha256(data).hexdigest()

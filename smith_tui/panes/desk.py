@@ -12,6 +12,7 @@ from smith_core.events import (
     ChildEvent,
     ChildStarted,
     ConversationLoaded,
+    FilesChanged,
     SessionChanged,
     TurnEnded,
     TurnStarted,
@@ -65,8 +66,8 @@ class ChildDesk:
             self._open_rain()
         if self.rain is not None:
             self.rain.show(event)
-        if isinstance(event, ConversationLoaded | TurnEnded):
-            self._changed()  # the transcript may have children to open now
+        if isinstance(event, ConversationLoaded | FilesChanged | TurnEnded):
+            self._changed()  # the transcript may have other cards now
         if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
             self._open_area().show(event)
         elif self.area is None:
@@ -85,7 +86,8 @@ class ChildDesk:
     def scopes(self) -> tuple[Scope, ...]:
         """Which keys of children mean something now, besides those of a pane that has the focus."""
         with_panes: tuple[Scope, ...] = ("children",) if self.area is not None and self.area.panes else ()
-        return (*with_panes, "dispatched") if self._transcript.has_children else with_panes
+        with_cards: tuple[Scope, ...] = ("changed",) if self._transcript.files_of() is not None else ()
+        return (*with_panes, *with_cards, "dispatched") if self._transcript.has_children else (*with_panes, *with_cards)
 
     def note_focus(self, widget: "Widget | None") -> None:
         """Take notice of where the keys go now."""

@@ -314,8 +314,9 @@ class ChatScreen(Screen[None]):
         self._show_keys()
 
     def on_document_view_link_opened(self, message: Transcript.LinkOpened) -> None:
-        """Open the child that a card stands for."""
-        self.desk.open_child(message.link)
+        """Open the child that a card stands for, or move the files that it shows."""
+        if not self.turns.open_link(message.link):
+            self.desk.open_child(message.link)
 
     def _show_keys(self) -> None:
         scopes: dict[type, Scope] = {

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from smith_core.events import MessageAdded, PickerRequested, PromptReturned, TurnEnded, TurnStarted, ViewRequested
 from smith_core.messages import Message, typed_text
 from smith_tui.prompt_queue import PromptQueue
+from smith_tui.transcript.blocks import FILES_LINK
 
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_core.turn_files import TurnFiles
     from smith_tui.transcript.view import Transcript
     from smith_tui.widgets.prompt import Prompt
 
@@ -51,6 +53,7 @@ class TurnDesk:
         self._turn: asyncio.Task[None] | None = None
         self._commands = 0
         self._prompts_heard = 0
+        self._is_moving = False
         self.said: list[Message] = []
         """What the running turn has said so far."""
 
@@ -114,6 +117,29 @@ class TurnDesk:
                 self._take_back(text)
             case _:
                 pass
+
+    # What the cards of changed files ask for
+
+    def open_link(self, link: str) -> bool:
+        """Move the files of the turn whose card was clicked; say whether it was such a card."""
+        if not link.startswith(FILES_LINK):
+            return False
+        self.move_files(link.removeprefix(FILES_LINK))
+        return True
+
+    def move_files(self, turn_id: str = "") -> None:
+        """Take back what a turn did to files, or put it again; by default the last turn in view."""
+        turn = self._host.transcript.files_of(turn_id)
+        if turn is not None and not self._is_moving:
+            self._is_moving = True
+            self._host.start(self._move(turn))
+
+    async def _move(self, turn: "TurnFiles") -> None:
+        try:
+            async for event in self._host.runtime.move_files(turn.turn_id, "redo" if turn.is_undone else "undo"):
+                self._host.show(event)
+        finally:
+            self._is_moving = False
 
     # What the panel of the queue asks for
 

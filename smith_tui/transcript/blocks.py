@@ -19,6 +19,9 @@ LIVE_WINDOW = 4_000
 """Characters; of reasoning that comes in as one endless line no more than twice as many are wrapped again."""
 MAX_UNFOLDED_ROWS = 2_000
 
+FILES_LINK = "files:"
+"""What the link of a card of changed files begins with; the id of the turn follows."""
+
 NoticeLevel = Literal["info", "warning", "error"]
 
 

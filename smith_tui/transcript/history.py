@@ -10,6 +10,7 @@ from smith_tui.transcript.answers import Answer, Code, Prose
 from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
 from smith_tui.transcript.cards import ToolCard, has_gap_after
 from smith_tui.transcript.dispatch_card import DispatchCard
+from smith_tui.transcript.files_card import FilesCard
 from smith_tui.transcript.splitter import Piece, split
 
 MAX_WHOLE_CHARS = 2_000
@@ -39,6 +40,8 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
                 waiting = ToolCard(message.name or "tool", "", palette)
                 blocks.append(waiting)
             waiting.end(_result(message))
+        if message.metadata is not None and message.metadata.turn_id:
+            blocks.append(FilesCard(message.metadata.turn_id, palette))
     for card in cards.values():
         card.end(ToolResult(call_id="", ok=False, content="", cancelled=True))
     return blocks

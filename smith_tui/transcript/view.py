@@ -8,7 +8,7 @@ from textual.timer import Timer
 
 from smith_core.messages import Message, ToolResult
 from smith_tui.theme import DARK, Theme
-from smith_tui.transcript.blocks import Block, Notice, NoticeLevel, Plain, Prompt, split_plain
+from smith_tui.transcript.blocks import FILES_LINK, Block, Notice, NoticeLevel, Plain, Prompt, split_plain
 from smith_tui.transcript.document_view import DocumentView
 from smith_tui.transcript.hits import Hit, Hits
 from smith_tui.transcript.model import TOP, Place
@@ -16,6 +16,7 @@ from smith_tui.transcript.painting import occurrences
 from smith_tui.who import palette_of
 
 if TYPE_CHECKING:
+    from smith_core.turn_files import TurnFiles
     from smith_tui.transcript.cards import ToolCard
     from smith_tui.transcript.dispatch_card import DispatchCard
     from smith_tui.transcript.live import LiveAnswer
@@ -49,6 +50,7 @@ class Transcript(DocumentView):
         self._pending: list[tuple[DeltaKind, str]] = []
         self._live: LiveAnswer | None = None
         self._cards: dict[str, ToolCard] = {}
+        self._turn_files: dict[str, TurnFiles] = {}
 
     def set_frame_rate(self, frames_per_second: float) -> None:
         """Bring streamed text to the screen at most so many times a second; what waits comes at once."""
@@ -139,7 +141,7 @@ class Transcript(DocumentView):
     @property
     def has_children(self) -> bool:
         """Whether a card opens a child's transcript."""
-        return any(block.link for block in self.document.blocks)
+        return any(_child_of(block) for block in self.document.blocks)
 
     def child_cards(self) -> "list[DispatchCard]":
         """Return the cards that open a child's transcript, from the top down."""
@@ -149,9 +151,44 @@ class Transcript(DocumentView):
 
     def child_in_view(self) -> str:
         """Return the job id of the last child whose card is in view, or else of the last one; "" without any."""
-        shown = [self.document.blocks[row.place.block].link for row in self.shown_rows]
-        jobs = [block.link for block in self.document.blocks]
+        shown = [_child_of(self.document.blocks[row.place.block]) for row in self.shown_rows]
+        jobs = [_child_of(block) for block in self.document.blocks]
         return next((job for job in [*reversed(shown), *reversed(jobs)] if job), "")
+
+    def show_files(self, turn: "TurnFiles", *, is_new: bool = False) -> None:
+        """Show what a turn has done to files: on its card, or on a new one at the end."""
+        from smith_tui.transcript.files_card import FilesCard
+
+        self._turn_files[turn.turn_id] = turn
+        self._fill_cards()
+        if is_new:
+            self._add(FilesCard(turn.turn_id, self._palette, turn))
+
+    def files_of(self, turn_id: str = "") -> "TurnFiles | None":
+        """Return the files of a turn, by default of the last whose card is in view or else of the last; None if none.
+
+        Those of a turn that has no card here do not count.
+        """
+        if turn_id or not self._turn_files:
+            return self._turn_files.get(turn_id)
+        shown = [self.document.blocks[row.place.block] for row in self.shown_rows]
+        for block in (*reversed(shown), *reversed(self.document.blocks)):
+            turn_id = _turn_of(block)
+            if turn_id:
+                return self._turn_files.get(turn_id)
+        return None
+
+    def _fill_cards(self) -> None:
+        """Show on each card what is known of its turn by now."""
+        if not self._turn_files:
+            return
+        from smith_tui.transcript.files_card import FilesCard
+
+        for index, block in enumerate(self.document.blocks):
+            if isinstance(block, FilesCard) and block.turn is not self._turn_files.get(block.turn_id):
+                block.turn = self._turn_files.get(block.turn_id)
+                self.document.changed(index)
+                self._schedule()
 
     def add_notice(self, level: NoticeLevel, text: str) -> None:
         """Show something that the person should know."""
@@ -170,6 +207,7 @@ class Transcript(DocumentView):
 
         self._reset()
         self.document.extend(blocks_of(messages, self._palette))
+        self._fill_cards()
         self.follow()
 
     def add_messages(self, messages: Sequence[Message]) -> None:
@@ -334,3 +372,15 @@ class Transcript(DocumentView):
     def _on_frame(self) -> None:
         self._timer = None
         self.flush()
+
+
+def _turn_of(block: Block) -> str:
+    """Return the id of the turn whose files a block shows, "" when it is another block."""
+    link = block.link
+    return link.removeprefix(FILES_LINK) if link and link.startswith(FILES_LINK) else ""
+
+
+def _child_of(block: Block) -> str:
+    """Return the job id of the child that a block opens, "" when it opens none."""
+    link = block.link
+    return "" if not link or link.startswith(FILES_LINK) else link

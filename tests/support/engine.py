@@ -55,7 +55,7 @@ def open_stored_engine(
     spill_dir = folder / ".spill"
     spill_dir.mkdir(exist_ok=True)
     search = open_search(data) if is_searched else None
-    runtime = Runtime(services, cwd=folder, spill_dir=spill_dir, wish=wish, search=search)
+    runtime = Runtime(services, cwd=folder, spill_dir=spill_dir, wish=wish, search=search, undo_folder=data / "undo")
     runtime.start_session()
     return runtime
 
