@@ -12,7 +12,9 @@ OPEN_COLUMNS = 16_384
 """Characters after which a row is final although it has not ended; keeps endless lines cheap."""
 
 _PARAMETER_LIMIT = 32
+_FEW_CHARACTERS = 64
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_BYTES = bytes({*range(32), 127} - {9, 10})
 _COLOURS = re.compile(r"(?:\x1b\[[0-9;:]*m)+")
 _CSI_BODY = re.compile(r"[ -?]*")
 _CSI_NUMBERS = re.compile(r"[0-9;:]*")
@@ -55,10 +57,29 @@ class TerminalText:
         return self._rows.take_final()
 
     def _parse(self, text: str) -> None:
-        text = text.replace("\r\n", "\n")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
         position = 0
+        if len(text) > _FEW_CHARACTERS:
+            while position < len(text) and self._state != self._ground:
+                position = self._state(text, position)
+            text, position = self._write_coloured(text[position:] if position else text), 0
         while position < len(text):
             position = self._state(text, position)
+
+    def _write_coloured(self, text: str) -> str:
+        """Write the beginning of a text as far as nothing but colours is in it, and return the rest.
+
+        Almost all output is like that, and to search it for any control would take most of the time.
+        """
+        last = text.rfind("\x1b")
+        coloured = _COLOURS.match(text, last) if last >= 0 else None
+        end = len(text) if last < 0 or coloured else last
+        plain = _COLOURS.sub("", text[:end]) if last >= 0 else text
+        if _has_controls(plain):
+            return text
+        self._rows.write(plain)
+        return text[end:]
 
     # Each state reads from `position` on and returns where the next one goes on, as in the DEC parser
     # (https://vt100.net/emu/dec_ansi_parser).
@@ -164,6 +185,14 @@ class TerminalText:
                 rows.start_apart()
 
 
+def _has_controls(text: str) -> bool:
+    """Say whether there is any control in a text but newline and tab; takes a fiftieth of a search for them."""
+    data = text.encode()
+    if len(data.translate(None, _CONTROL_BYTES)) < len(data):
+        return True
+    return b"\xc2" in data and _CONTROL.search(text) is not None
+
+
 class _OpenRows:
     """The rows that may still change, and the text before them that may not."""
 
@@ -260,14 +289,18 @@ class _OpenRows:
 
     def _write_lines(self, text: str) -> None:
         """Write text shorter than OPEN_COLUMNS at the start of a row."""
-        lines = text.split("\n")
         if self._row == len(self._rows) - 1 and not self._rows[-1]:
+            start = _start_of_rows(text, OPEN_ROWS)
+            if start:
+                self._final += ["\n".join(self._rows), text[:start]]
+                self._rows = [""]
+            lines = text[start:].split("\n")
             self._rows[-1:] = lines
             self._row = len(self._rows) - 1
             self._column = len(lines[-1])
             self._settle_rows(len(self._rows) - OPEN_ROWS)
             return
-        for number, line in enumerate(lines):
+        for number, line in enumerate(text.split("\n")):
             if number:
                 self.newline()
             self._overwrite(line)
@@ -277,3 +310,13 @@ class _OpenRows:
             self._final.append("\n".join(self._rows[:count]) + "\n")
             del self._rows[:count]
             self._row = max(0, self._row - count)
+
+
+def _start_of_rows(text: str, count: int) -> int:
+    """Return where the last rows of a text begin, 0 when it has no more than so many."""
+    start = len(text)
+    for _ in range(count):
+        start = text.rfind("\n", 0, start)
+        if start < 0:
+            return 0
+    return start + 1

@@ -12,7 +12,7 @@ from smith_core.errors import AgentError
 from smith_core.llm.context_sizes import ContextSizes, sizes_in
 from smith_core.llm.retry import CompletionOutcome
 from smith_core.messages import Message
-from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, message_chars
+from smith_core.window import FittedWindow, Weights, WindowLimits, estimate_tokens, fit, message_chars
 
 MOST_REQUESTS = 3
 """Requests for one round, the first included."""
@@ -32,13 +32,17 @@ Ask = Callable[[tuple[Message, ...]], Awaitable[CompletionOutcome]]
 
 
 async def ask_within_window(
-    messages: Sequence[Message], limits: WindowLimits, ask: Ask, notice: Callable[[str], None]
+    messages: Sequence[Message],
+    limits: WindowLimits,
+    ask: Ask,
+    notice: Callable[[str], None],
+    weights: Weights | None = None,
 ) -> tuple[CompletionOutcome, WindowLimits]:
     """Send what fits and return how it ended, with the limits that hold from now on: tighter ones if that helped.
 
-    notice: takes a sentence for the person whenever a smaller request follows.
+    notice: takes a sentence for the person whenever a smaller request follows. weights: those of the turn.
     """
-    fitted = fit(messages, limits)
+    fitted = fit(messages, limits, weights)
     if not fitted.fits:
         return CompletionOutcome(error=_cannot_fit(fitted, limits)), limits
     requests, tighter = 1, limits

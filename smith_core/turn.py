@@ -29,7 +29,7 @@ from smith_core.tools.base import ToolContext
 from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
 from smith_core.tools.side_by_side import grouped, run_together
-from smith_core.window import WindowLimits, without_stranded
+from smith_core.window import Weights, WindowLimits, without_stranded
 
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
@@ -106,6 +106,7 @@ class _TurnLoop:
         self.tools: tuple[ToolDefinition, ...] = setup.registry.llm_specs(setup.role.name)
         self.policy = RetryPolicy.from_config(setup.config)
         self.limits = window_limits(setup.config, setup.model, self.tools)
+        self.weights = Weights()
         self.used_call_ids = {call.id for message in setup.history for call in message.tool_calls}
 
     async def run(self) -> TurnOutput:
@@ -117,7 +118,10 @@ class _TurnLoop:
             if self.setup.token.is_cancelled:
                 return self._finish("cancelled", CANCELLED)
             self._steer()
-            outcome, self.limits = await ask_within_window(self._transcript(), self.limits, self._ask, self._notice)
+            transcript = self._transcript()
+            outcome, self.limits = await ask_within_window(
+                transcript, self.limits, self._ask, self._notice, self.weights
+            )
             if outcome.completion is None:
                 return self._broken_off(outcome)
             calls = self._add_answer(outcome.completion)

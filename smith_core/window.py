@@ -65,15 +65,43 @@ class FittedWindow(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int = 0
 
 
-def fit(messages: Sequence[Message], limits: WindowLimits) -> FittedWindow:
+class Weights:
+    """What messages weigh, and what stands for those that are elided: found out once for each, by its identity.
+
+    For the requests of one turn, under the same limits but for `most_tokens`.
+    """
+
+    def __init__(self) -> None:
+        # Each message is kept beside what is known of it, so that no other one gets its number.
+        self._quarters: dict[int, tuple[Message, int]] = {}
+        self._placeholders: dict[int, tuple[Message, Message]] = {}
+
+    def quarters(self, message: Message, counts_reasoning: bool) -> int:
+        """Return the estimate of a message in quarters of a token."""
+        known = self._quarters.get(id(message))
+        if known is None:
+            known = self._quarters[id(message)] = (message, message_quarters(message, counts_reasoning))
+        return known[1]
+
+    def elided(self, message: Message, over_chars: int) -> Message:
+        """Return the placeholder of a tool result that is too long, and any other one as it is."""
+        known = self._placeholders.get(id(message))
+        if known is None:
+            known = self._placeholders[id(message)] = (message, _elided(message, over_chars))
+        return known[1]
+
+
+def fit(messages: Sequence[Message], limits: WindowLimits, weights: Weights | None = None) -> FittedWindow:
     """Apply both layers of the policy, or none when it is disabled.
+
+    weights: what earlier calls of the same turn have found out; only what is new is weighed then.
 
     The newest round is shortened rather than dropped, or the model would do it again. Of the turn before, the newest
     rounds stay with its prompt when it does not fit whole. Messages farther back than that are not even looked at.
     """
     if not limits.enabled:
         return FittedWindow(messages=tuple(messages), tokens=estimate_tokens(messages, limits), fits=True)
-    fitting = _Fitting(messages, limits)
+    fitting = _Fitting(messages, limits, weights or Weights())
     system = next((index for index, message in enumerate(messages) if message.role == "system"), None)
     prompt = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
     head, pinned = fitting.pin(system), fitting.pin(prompt)
@@ -147,8 +175,9 @@ def message_quarters(message: Message, counts_reasoning: bool = False) -> int:
 class _Fitting:
     """The working state of one call of `fit`; `room` and `used` are quarters of a token."""
 
-    def __init__(self, messages: Sequence[Message], limits: WindowLimits) -> None:
+    def __init__(self, messages: Sequence[Message], limits: WindowLimits, weights: Weights) -> None:
         self.messages = messages
+        self._weights = weights
         self.limits = limits
         self.room = limits.token_limit * QUARTERS_PER_TOKEN
         self.used = 0
@@ -171,6 +200,7 @@ class _Fitting:
         kept: list[Message] = []
         size = kept_size = kept_count = elided = kept_elided = 0
         counts_reasoning, elide_over_chars = self.limits.counts_reasoning, self.limits.elide_over_chars
+        quarters_of = self._weights.quarters
         is_whole = True
         for index in range(stop - 1, start - 1, -1):
             if index == self._system:
@@ -180,7 +210,7 @@ class _Fitting:
             if role == "tool" and index < self._verbatim_from and len(message.content) > elide_over_chars:
                 message = self._elide(message)
                 elided += message is not self.messages[index]
-            size += message_quarters(message, counts_reasoning)
+            size += quarters_of(message, counts_reasoning)
             if size > self.room:
                 is_whole = False
                 break
@@ -231,14 +261,10 @@ class _Fitting:
         self.room -= size
 
     def _size(self, message: Message) -> int:
-        return message_quarters(message, self.limits.counts_reasoning)
+        return self._weights.quarters(message, self.limits.counts_reasoning)
 
     def _elide(self, message: Message) -> Message:
-        content = message.content
-        if len(content) <= self.limits.elide_over_chars or _PLACEHOLDER.fullmatch(content):
-            return message
-        placeholder = _placeholder(message)
-        return msgspec.structs.replace(message, content=placeholder) if len(placeholder) < len(content) else message
+        return self._weights.elided(message, self.limits.elide_over_chars)
 
 
 def _verbatim_from(messages: Sequence[Message], keep_rounds: int) -> int:
@@ -249,6 +275,14 @@ def _verbatim_from(messages: Sequence[Message], keep_rounds: int) -> int:
             return index + 1
         left -= bool(messages[index].tool_calls)
     return 0
+
+
+def _elided(message: Message, over_chars: int) -> Message:
+    content = message.content
+    if len(content) <= over_chars or _PLACEHOLDER.fullmatch(content):
+        return message
+    placeholder = _placeholder(message)
+    return msgspec.structs.replace(message, content=placeholder) if len(placeholder) < len(content) else message
 
 
 def _placeholder(message: Message) -> str:

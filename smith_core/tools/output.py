@@ -12,6 +12,9 @@ from smith_core.tools.base import MODEL_TEXT_LIMIT
 SPILL_LIMIT = 256 * 1024 * 1024
 """Most bytes of one output that are kept on disk."""
 
+_WRITE_BYTES = 256 * 1024
+"""So much waits before it is written, or a flood would be one of system calls as well."""
+
 _HEAD_SHARE = 0.3
 _LINE_SEARCH = 2_000
 
@@ -92,7 +95,7 @@ class Spill:
         if self._problem:
             return
         self._waiting += data
-        if self._fd is not None or self.size > self._start_at:
+        if len(self._waiting) > (self._start_at if self._fd is None else _WRITE_BYTES):
             self._write()
 
     def keep(self) -> str:
@@ -131,7 +134,8 @@ class Spill:
                 if room <= 0:
                     self._stop(f"more than {self._limit} bytes are not kept")
                     return
-                count = os.write(self._fd, self._waiting[:room])
+                with memoryview(self._waiting) as waiting:
+                    count = os.write(self._fd, waiting[:room])
                 self._written += count
                 del self._waiting[:count]
         except OSError as error:
