@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from tests.bench import counted, counted_screen
+from tests.bench import counted, counted_keys, counted_screen
 from tests.bench.counted import Counts
 
 BASELINE = Path(__file__).with_name("baseline.json")
 MOST = 1.25
 Scenario = Callable[[], Counts]
-SHORT: tuple[Scenario, ...] = (*counted.SCENARIOS, *counted_screen.SHORT)
+SHORT: tuple[Scenario, ...] = (*counted.SCENARIOS, *counted_screen.SHORT, *counted_keys.SHORT)
 """Those that the test suite takes too."""
 
 ALL: tuple[Scenario, ...] = (*SHORT, *counted_screen.LONG)
