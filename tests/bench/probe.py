@@ -64,6 +64,8 @@ class Probe:
         """Return the time at which `wanted` was read behind the place `since`."""
         end = time.perf_counter() + timeout
         while self.output.find(wanted, since) < 0:
+            # What was looked through is not again: it would hold up the server's thread the longer, the more there is.
+            since = max(since, len(self.output) - len(wanted) + 1)
             left = end - time.perf_counter()
             if left <= 0 or (not self.read(left) and self.process.poll() is not None):
                 raise TimeoutError(f"never written: {wanted!r}; last output {bytes(self.output[-300:])!r}")
