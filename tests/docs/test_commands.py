@@ -4,6 +4,7 @@ Whether the parser takes each command line is checked in tests/tui/test_guide.py
 fetches a model, is done in the tests that OPENED_IN names.
 """
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -11,10 +12,11 @@ from pathlib import Path
 
 from docs.generate.pages import ROOT
 from smith_core.events import Notice
+from smith_core.llm.protocol import ModelRequest
 from tests.bench.table import PARTS
 from tests.docs.collected import COMMAND_LINES, IN_APP, MAKE_LINES, WITH_A_MODEL, WITHOUT_A_MODEL
 from tests.support.engine import command, open_stored_engine, run_turn
-from tests.support.scripted_client import ScriptedClient
+from tests.support.scripted_client import Answer, ScriptedClient, calls
 
 OPENED_IN = {
     r"smith-tui( --(new|role|model|resume|set)\b.*)?": "tests/e2e/test_app.py",
@@ -31,13 +33,27 @@ OPENED_IN = {
 }
 
 
+FIRST = {"/redo": "/undo files 1"}
+NUMBERS = itertools.count()
+
+
+def write_a_file(request: ModelRequest) -> Answer:
+    """Write another file in each turn, so that there is something to take back."""
+    if request.messages[-1].role == "tool":
+        return "fine."
+    return calls(("write", {"path": f"{next(NUMBERS)}.txt", "content": "new\n"}))
+
+
 async def test_every_command_of_the_app_does_something_in_a_conversation(tmp_path: Path) -> None:
     assert len(IN_APP) > 25
-    runtime = open_stored_engine(tmp_path, ScriptedClient("fine."), is_searched=True)
+    runtime = open_stored_engine(tmp_path, ScriptedClient(write_a_file), is_searched=True)
     failed = []
-    for line in IN_APP:
+    # Last those after which a turn may no longer write.
+    for line in sorted(IN_APP, key=lambda line: line.startswith(("/config", "/role"))):
         while len(runtime.services.conversation.messages) < 12:
             await run_turn(runtime, "mend the price test")
+        if line in FIRST:
+            await command(runtime, FIRST[line])
         events = await command(runtime, line)
         failed += [(line, event.text) for event in events if isinstance(event, Notice) and event.level == "error"]
     await runtime.stop_session("test")
