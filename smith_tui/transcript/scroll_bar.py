@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rich.color import Color
-from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -57,17 +57,17 @@ class DocumentScrollBar(ScrollBar):
         bar = self.render()
         if not isinstance(bar, ScrollBarRender):
             return super().render_lines(crop)
-        filters = self.get_line_filters()
-        drawn = (self.size, bar.virtual_size, bar.window_size, bar.position, bar.style, self.rich_style, *filters)
+        filters, own = self.get_line_filters(), self.rich_style
+        drawn = (self.size, bar.virtual_size, bar.window_size, bar.position, bar.style, own, *filters)
         if self._strips is None or self._strips[0] != drawn:
-            self._strips = (drawn, self._draw(bar, self.size, filters))
+            self._strips = (drawn, self._draw(bar, self.size, own, filters))
         blank = Strip.blank(self.size.width)
         rows = self._strips[1]
         strips = [rows[y] if 0 <= y < len(rows) else blank for y in crop.line_range]
         span = crop.column_span
         return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
 
-    def _draw(self, bar: ScrollBarRender, size: Size, filters: Sequence[LineFilter]) -> list[Strip]:
+    def _draw(self, bar: ScrollBarRender, size: Size, own: RichStyle, filters: Sequence[LineFilter]) -> list[Strip]:
         style = self.app.console.get_style(bar.style)
         drawn = bar.render_bar(
             size=size.height,
@@ -80,11 +80,11 @@ class DocumentScrollBar(ScrollBar):
             bar_color=style.color or Color.default(),
         )
         # Few segments are different ones: those of the thumb, its ends and the ground above and below.
-        strips = {segment: self._strip(segment, size.width, filters) for segment in dict.fromkeys(drawn.segments)}
+        strips = {segment: Strip([segment], size.width).apply_style(own) for segment in dict.fromkeys(drawn.segments)}
+        if filters:
+            ground = self.background_colors[1]
+            for segment, strip in strips.items():
+                for line_filter in filters:
+                    strip = strip.apply_filter(line_filter, ground)
+                strips[segment] = strip
         return [strips[segment] for segment in drawn.segments]
-
-    def _strip(self, segment: Segment, width: int, filters: Sequence[LineFilter]) -> Strip:
-        strip = Strip([segment], width).apply_style(self.rich_style)
-        for line_filter in filters:
-            strip = strip.apply_filter(line_filter, self.background_colors[1])
-        return strip

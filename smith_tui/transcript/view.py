@@ -100,7 +100,7 @@ class Transcript(DocumentView):
         if self._live is not None:
             self._live.finish(interrupted=interrupted)
             self._live = None
-        self._schedule()
+            self._schedule()
 
     def start_tool(self, call_id: str, name: str, arguments: str) -> None:
         """Show that a call runs; `arguments` is the JSON text that the model sent."""
