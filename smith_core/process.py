@@ -4,6 +4,8 @@ A process belongs to the tree of a program if its parent or its session does, or
 mark is there twice, because a daemon leaves parent and session behind: as an environment variable, which a program
 may clear, and as an unused resource limit, which survives fork, exec, setsid and an empty environment. Both are
 read from /proc. Without /proc only the process group is stopped.
+
+When we are killed ourselves, a watcher ends what still runs (`process_watch`).
 """
 
 import asyncio
@@ -14,12 +16,13 @@ import resource
 import secrets
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from smith_core.ids import new_id
+from smith_core.process_list import TreeMarks, read_process, tree_members
 
 MARK_VARIABLE = "SMITH_CALL_ID"
 """Names the tree in the environment of its processes; inside another tree, `outer:inner`."""
@@ -29,8 +32,8 @@ TERM_GRACE_S = 2.0
 
 _KILL_LIMIT_S = 0.5
 _SCAN_INTERVAL_S = 0.02
-_PROC = Path("/proc")
 _EXIT_POLL_S = 0.02
+_PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 
 
 class ProcessTree:
@@ -52,9 +55,9 @@ class ProcessTree:
         """Start `argv` without input, its two outputs going to `output_fd`; raise OSError if that fails."""
         mark = new_id()
         outer = env.get(MARK_VARIABLE)
-        self._mark = mark.encode()
-        self._limit = (1 << 41) + secrets.randbits(40)
-        with _own_limit_mark(self._limit):
+        self._marks = TreeMarks(mark.encode(), (1 << 41) + secrets.randbits(40))
+        WATCHER.start()
+        with _own_limit_mark(self._marks.limit):
             self._popen = subprocess.Popen(
                 argv,
                 cwd=cwd,
@@ -68,6 +71,7 @@ class ProcessTree:
         self._owner = os.getpid()
         self._stop_watching: Callable[[], None] = lambda: None
         _running.add(self)
+        WATCHER.watch(self.pid, self._marks)
 
     @property
     def pid(self) -> int:
@@ -106,19 +110,10 @@ class ProcessTree:
 
     def members(self) -> list[int]:
         """Return the ids of all living processes of the tree."""
-        processes = {process.pid: process for process in _list_processes()}
-        program = processes.get(self.pid)
-        if program is None:
+        found = tree_members(self.pid, self._marks)
+        if found is None:
             return [] if self.has_exited() else [self.pid]
-        # Nothing can descend from the program that started before it did.
-        young = [process for process in processes.values() if process.started >= program.started]
-        tree = {process.pid for process in young if process.pid == self.pid or self._is_marked(process.pid)}
-        grown = True
-        while grown:
-            found = {process.pid for process in young if process.parent in tree or process.session in tree} - tree
-            tree |= found
-            grown = bool(found)
-        return [pid for pid in tree if processes[pid].is_alive and pid != self._owner]
+        return [pid for pid in found if pid != self._owner]
 
     async def terminate(self, grace_s: float = TERM_GRACE_S) -> None:
         """End the whole tree: SIGTERM, and SIGKILL for what is left after `grace_s` seconds or on cancellation."""
@@ -153,6 +148,7 @@ class ProcessTree:
         if not self.has_exited():
             self.kill()
         _running.discard(self)
+        WATCHER.leave(self.pid)
         try:
             return self._popen.wait(_KILL_LIMIT_S)
         except subprocess.TimeoutExpired:  # stuck in the kernel; it dies when it gets out
@@ -173,15 +169,6 @@ class ProcessTree:
             timer = loop.call_later(_EXIT_POLL_S, self._poll_exit, loop, callback)
             self._stop_watching = timer.cancel
 
-    def _is_marked(self, pid: int) -> bool:
-        folder = _PROC / str(pid)
-        with contextlib.suppress(OSError):
-            if self._mark in (folder / "environ").read_bytes():
-                return True
-        with contextlib.suppress(OSError):
-            return b" %d " % self._limit in (folder / "limits").read_bytes()
-        return False
-
 
 @contextlib.contextmanager
 def _own_limit_mark(limit: int) -> Iterator[None]:
@@ -201,14 +188,53 @@ def _own_limit_mark(limit: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_RTTIME, before)
 
 
-class _Process(NamedTuple):
-    pid: int
-    parent: int
-    session: int
-    started: int
-    is_alive: bool
+class _Watcher:
+    """The process that ends the trees that run when this one is killed; started with the first of them.
+
+    Without it, where it cannot be started, they would go on.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def start(self) -> None:
+        """Start it unless it runs; a copy of this process that was forked has one of its own."""
+        if self._process is not None and self._owner == os.getpid() and self._process.poll() is None:
+            return
+        self._owner = os.getpid()
+        try:
+            # -S: the standard library is all that it needs. -P: nothing in the current folder is ever imported.
+            self._process = subprocess.Popen(
+                [sys.executable, "-S", "-P", "-m", "smith_core.process_watch"],
+                cwd="/",
+                env={"PYTHONPATH": str(_PACKAGE_ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError:
+            self._process = None
+
+    def watch(self, pid: int, marks: TreeMarks) -> None:
+        """Have a tree ended with us."""
+        program = read_process(str(pid))
+        if program is not None:
+            self._say(b"+ %d %d %b %d\n" % (pid, program.started, marks.text, marks.limit))
+
+    def leave(self, pid: int) -> None:
+        """Let what is left of a tree be."""
+        self._say(b"- %d\n" % pid)
+
+    def _say(self, line: bytes) -> None:
+        if self._process is not None and self._process.stdin is not None and self._owner == os.getpid():
+            with contextlib.suppress(OSError):
+                os.write(self._process.stdin.fileno(), line)
 
 
+WATCHER = _Watcher()
+"""That of this process."""
 _running: set[ProcessTree] = set()
 
 
@@ -228,29 +254,3 @@ def kill_all_running(grace_s: float = 0.3) -> None:
 
 
 atexit.register(kill_all_running)
-
-
-def _list_processes() -> list[_Process]:
-    try:
-        names = [entry.name for entry in _PROC.iterdir() if entry.name.isdecimal()]
-    except OSError:
-        return []
-    return [process for name in names if (process := _read_process(name)) is not None]
-
-
-def _read_process(name: str) -> _Process | None:
-    """Read what is needed of /proc/<name>/stat (proc_pid_stat(5)); None if the process is gone."""
-    try:
-        stat = (_PROC / name / "stat").read_bytes()
-    except OSError:
-        return None
-    # The command name, in parentheses, may hold spaces and parentheses of its own.
-    fields = stat[stat.rfind(b")") + 2 :].split()
-    return _Process(
-        pid=int(name),
-        parent=int(fields[1]),
-        session=int(fields[3]),
-        started=int(fields[19]),
-        # A process whose first thread has ended looks like a zombie, but has further threads.
-        is_alive=fields[0] not in (b"Z", b"X") or int(fields[17]) > 1,
-    )

@@ -167,7 +167,8 @@ async def test_a_tree_inside_a_tree_belongs_to_both(calls: BashCalls) -> None:
     tree = start(f"{python(textwrap.dedent(inner))}; touch done; sleep 301; true", calls.folder, env)
     assert wait_until((calls.folder / "done").exists, 10)
     await until_living(calls, {"bash", "sleep"})
-    assert len(tree.members()) == 3
+    # The watcher of the inner program takes a moment to see that it has ended.
+    assert wait_until(lambda: len(tree.members()) == 3, 10)
     await tree.terminate(GRACE_S)
     assert calls.living() == []
     tree.close()
@@ -207,8 +208,9 @@ APP = """
         "raise KeyError('crash')",
         "kill_all_running(0.1); os._exit(3)",
         "os.fork() or sys.exit(0); sys.exit(3)",
+        "os.kill(os.getpid(), signal.SIGKILL)",
     ],
-    ids=["exit", "crash", "last words of the app", "forked helper exits first"],
+    ids=["exit", "crash", "last words of the app", "forked helper exits first", "kill -9"],
 )
 def test_b07_nothing_outlives_the_app(calls: BashCalls, ending: str) -> None:
     code = textwrap.dedent(APP).format(ending=f"await asyncio.sleep(0.2); {ending}")

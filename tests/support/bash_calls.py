@@ -14,6 +14,7 @@ import msgspec
 import psutil
 
 from smith_core.cancel import CancelToken, new_root
+from smith_core.process import WATCHER
 from smith_core.project import Project
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec
 from smith_core.tools.shell import bash_tool
@@ -108,6 +109,7 @@ def python(code: str) -> str:
 
 def open_descriptors() -> list[str]:
     """What our own descriptors lead to; equal lists mean that nothing was left open."""
+    WATCHER.start()  # its pipe stays for as long as we live
     found = []
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):
