@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.screen import Screen
 
 from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
 from smith_core.messages import typed_text
@@ -16,9 +15,9 @@ from smith_core.roles import ROLES
 from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.panes.desk import ChildDesk
-from smith_tui.presenter import Presenter
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.late_parts import LateParts
 from smith_tui.screens.permission_desk import PermissionDesk
 from smith_tui.screens.stored_desk import StoredDesk
 from smith_tui.screens.turn_desk import TurnDesk
@@ -31,7 +30,6 @@ from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
 from smith_tui.widgets.queue_panel import QueuePanel
 from smith_tui.widgets.status_bar import StatusBar
-from smith_tui.widgets.tool_output import ToolOutputPane
 
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent, HistoryEdited
@@ -45,15 +43,14 @@ WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(LateParts):
     """Where the person and the agent talk."""
 
     AUTO_FOCUS = "#prompt"
 
     def __init__(self, start: "AppStart", actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
-        super().__init__()
+        super().__init__(actions)
         self._start_with = start
-        self._actions = tuple(actions)
         self._notices = (*start.notices, *notices)
         self._work: set[asyncio.Task[None]] = set()
         self._is_open = asyncio.Event()
@@ -89,7 +86,6 @@ class ChatScreen(Screen[None]):
         with Vertical():
             with Container(id="panes"):
                 yield Transcript(theme=THEMES[ui.theme], id="transcript")
-                yield ToolOutputPane(actions=self._actions, id="output")
             yield FindBar(actions=self._actions, again="find", id="find")
             yield QueuePanel(self.queue, actions=self._actions, id="queue")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
@@ -98,14 +94,12 @@ class ChatScreen(Screen[None]):
         yield ChoiceList(id="choices")
 
     def on_mount(self) -> None:
-        """Connect the presenter, show what is known, and find out the rest behind the first frame."""
+        """Connect the parts, show what is known, and find out the rest behind the first frame."""
         self.transcript = self.query_one(Transcript)
-        self.output = self.query_one(ToolOutputPane)
         self.prompt = self.query_one(Prompt)
         self.status = self.query_one(StatusBar)
         self.find_bar = self.query_one(FindBar)
         self.finder = Finder(self.find_bar, self.transcript)
-        self.presenter = Presenter(self.transcript, self.output, self.status)
         self.desk = ChildDesk(
             self,
             self.transcript,
@@ -301,9 +295,9 @@ class ChatScreen(Screen[None]):
 
     def toggle_output(self) -> None:
         """Show or hide the tool-output pane."""
-        shown = not self.has_class("with-output")
+        had_focus, shown = self.output.has_focus, not self.has_class("with-output")
         self.set_class(shown, "with-output")
-        if not shown and self.output.has_focus:
+        if had_focus and not shown:
             self.set_focus(self.prompt)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -319,13 +313,13 @@ class ChatScreen(Screen[None]):
             self.desk.open_child(message.link)
 
     def _show_keys(self) -> None:
-        scopes: dict[type, Scope] = {
-            Prompt: "completion" if self.completing.is_open else "prompt",
-            ToolOutputPane: "tool_output",
-            FindBar: "find",
-            QueuePanel: "queue",
+        scopes: dict[str | None, Scope] = {
+            "prompt": "completion" if self.completing.is_open else "prompt",
+            "output": "tool_output",
+            "find": "find",
+            "queue": "queue",
         }
-        scope = scopes.get(type(self.focused), "prompt" if self.desk.current is None else "pane")
+        scope = scopes.get(self.focused.id if self.focused else None, "prompt" if self.desk.current is None else "pane")
         # The inspect view has a footer of its own.
         near = {scope} if self.query("Inspector:focus-within") else set()
         waiting: tuple[Scope, ...] = ("waiting",) if len(self.queue) else ()
