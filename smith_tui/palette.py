@@ -9,12 +9,13 @@ from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from smith_tui.keys import hint_key, key_call
 from smith_tui.sanitize import literal
+from smith_tui.screens.leaving import LeftOnce
 
 if TYPE_CHECKING:
     from smith_tui.start import SmithHost
 
 
-class Palette(CommandPalette):
+class Palette(LeftOnce[None], CommandPalette):
     """The toolkit's palette, its letters in colours that can be read, on an empty screen as every other dialogue."""
 
     DEFAULT_CSS = """

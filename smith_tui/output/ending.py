@@ -9,8 +9,11 @@ from typing import Any
 from textual._context import active_message_pump
 from textual.app import App
 from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.message_pump import MessagePump
 from textual.widget import Widget
+
+from smith_core.log import LOGGER
 
 
 class OrderlyApp(App[None]):
@@ -49,8 +52,10 @@ class OrderlyApp(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave in good order instead of printing a traceback over the screen."""
-        # What is taken away while it is built finds its parts missing; that is no mistake.
-        if isinstance(error, NoMatches) and _is_taken_away(active_message_pump.get(None)):
+        # What is taken away while it is built finds its parts missing, and what a frame still has of it finds no screen.
+        is_late = isinstance(error, NoMatches) and _is_taken_away(active_message_pump.get(None))
+        if is_late or isinstance(error, NoScreen):
+            LOGGER.info("a view was taken away too early: %s", error)
             return
         if self.crash is None and not self._signalled:
             self.crash = error

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from textual.geometry import Region
 from textual.screen import Screen
+from textual.widgets import Static
 
 from smith_tui import screens
 from smith_tui.app import app_around
@@ -50,6 +51,14 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         app.action_inspect_view()
         await pilot.pause()
         assert (app.crash, app.screen, app.inspection.is_open) == (None, app.chat, False)
+        # A frame that was begun before shows what is gone.
+        await app.chat.mount(gone := Static("here"))
+        await pilot.pause()
+        parent, gone._parent = gone._parent, None
+        gone.refresh()
+        await pilot.pause(0.1)
+        gone._parent = parent
+        assert app.crash is None
 
 
 def test_a_bar_whose_view_is_gone_is_blank() -> None:
