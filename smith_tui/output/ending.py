@@ -52,7 +52,7 @@ class OrderlyApp(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave in good order instead of printing a traceback over the screen."""
-        # What is taken away while it is built finds its parts missing, and what a frame still has of it finds no screen.
+        # What is taken away while it is built finds its parts missing, what a frame still has of it finds no screen.
         is_late = isinstance(error, NoMatches) and _is_taken_away(active_message_pump.get(None))
         if is_late or isinstance(error, NoScreen):
             LOGGER.info("a view was taken away too early: %s", error)
