@@ -226,6 +226,12 @@ class ViewRequested(Event, frozen=True, kw_only=True, tag="view_requested"):
     view: Literal["conversation", "messages"]
 
 
+class PromptsWaiting(Event, frozen=True, kw_only=True, tag="prompts_waiting"):
+    """The conversation that was opened has prompts that no turn has taken; none is sent before the person says so."""
+
+    texts: tuple[str, ...]
+
+
 class QuitRequested(Event, frozen=True, kw_only=True, tag="quit_requested"):
     """The person asked to leave."""
 
@@ -301,6 +307,7 @@ AnyEvent = (
     | PickerRequested
     | ViewRequested
     | PromptReturned
+    | PromptsWaiting
     | QuitRequested
     | SetupRequested
     | FilesChanged

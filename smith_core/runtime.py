@@ -68,6 +68,8 @@ class Runtime:
         self._command_problems: set[str] = set()
         self._completion: CompletionSource | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._waiting: tuple[str, ...] = ()
+        self._keeping: asyncio.Task[None] | None = None
 
     def start_session(self) -> None:
         """Open the session; turns can be run from here on."""
@@ -79,6 +81,8 @@ class Runtime:
         await self.session.wait_for_turn(TURN_END_S)
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=TURN_END_S)
+        if self._keeping is not None:
+            await asyncio.wait({self._keeping}, timeout=TURN_END_S)
         if self._completion is not None:
             await self._completion.aclose()
         await self.session.sandboxes.aclose()
@@ -100,6 +104,25 @@ class Runtime:
     def cancel_child(self, job_id: str) -> bool:
         """Cancel one dispatched child alone, its parent goes on; say whether it was running."""
         return self.services.dispatch.cancel(job_id)
+
+    def keep_waiting(self, texts: tuple[str, ...]) -> None:
+        """Keep the prompts that wait for a turn, for the next start of this conversation; the last call counts."""
+        self._waiting = texts
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.create_task(self._keep_waiting())
+
+    async def _keep_waiting(self) -> None:
+        kept: tuple[str, ...] | None = None
+        while kept != self._waiting:
+            if self._opening is not None:
+                await asyncio.shield(self._opening)
+            kept = self._waiting
+            conversation = self.services.conversation
+            if not conversation.is_read_only:
+                try:
+                    await self.services.persistence.keep_waiting(conversation.conversation_id, kept)
+                except AgentFailure as caught:
+                    LOGGER.warning("what waits could not be kept: %s", caught.error.message)
 
     def answer_permission(self, call_id: str, answer: PermissionAnswer, job_id: str = "") -> bool:
         """Answer a PermissionRequested of the turn, or of a child by its job id; say whether it was still open."""

@@ -114,6 +114,7 @@ class Engine:
             search=None if folder is None else open_search(folder),
             undo_folder=None if folder is None else folder / UNDO_FOLDER,
         )
+        runtime.session.has_own_role = bool(self.arguments.role)
         runtime.start_session()
         return runtime
 

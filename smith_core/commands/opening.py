@@ -9,7 +9,15 @@ import msgspec
 
 from smith_core.commands.listing import find
 from smith_core.errors import AgentFailure, failure
-from smith_core.events import ConversationLoaded, Emit, FilesChanged, HeldElsewhere, MessagesFollowed, Notice
+from smith_core.events import (
+    ConversationLoaded,
+    Emit,
+    FilesChanged,
+    HeldElsewhere,
+    MessagesFollowed,
+    Notice,
+    PromptsWaiting,
+)
 from smith_core.ids import new_id
 from smith_core.session.session import Session
 from smith_core.store.interface import ConversationHeld, StoredMessage
@@ -86,8 +94,11 @@ async def open_conversation(
             emit(_loaded(conversation_id, title, tail, is_whole=False))
         tail = await persistence.load_stored(conversation_id)
     _make_current(session, conversation_id, title, tail)
+    session.resume_role(meta.role if meta else "")
     emit(_loaded(conversation_id, title, tail, at=at))
     emit(session.changed())
+    if waiting := await persistence.load_waiting(conversation_id):
+        emit(PromptsWaiting(texts=waiting))
     for turn in await session.files.turns():
         emit(FilesChanged(turn=turn))
     with contextlib.suppress(AgentFailure):  # it is noted again with the next turn

@@ -139,9 +139,10 @@ def tool_json(tool: ToolDefinition) -> dict[str, Any]:
 
 def request_chars(request: ModelRequest | WireRequest) -> int:
     """Return the length of what the model reads, in characters, for estimates."""
-    wired = isinstance(request, WireRequest)
-    messages = request.message_chars if wired else sum(map(_message_chars, request.messages))
-    return messages + sum(len(tool.description) + len(str(tool.parameters)) for tool in request.tools)
+    tools = sum(len(tool.description) + len(str(tool.parameters)) for tool in request.tools)
+    if isinstance(request, WireRequest):
+        return request.message_chars + tools
+    return sum(map(_message_chars, request.messages)) + tools
 
 
 def _message_chars(message: Message) -> int:

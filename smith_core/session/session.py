@@ -56,7 +56,7 @@ class Session:
 
     listed: what the list shown last has at number 1, 2 and so on. offered: the conversation that could not be opened
     because another process has it. deleted: conversations that this session has deleted, in order. has_screen: lists
-    are shown to choose from, instead of as text.
+    are shown to choose from, instead of as text. has_own_role: this start has named one, which conversations keep to.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Session:
         self.offered = ""
         self.deleted: list[str] = []
         self.has_screen = False
+        self.has_own_role = False
         self.permissions = Permissions(lambda: services.config.effective.tools.permission)
         self.sandboxes = Sandboxes(spill_dir)
         self.files = ChangedFiles(services, self.sandboxes, undo_folder, spill_dir)
@@ -332,6 +333,11 @@ class Session:
             names = ", ".join(item.name for item in ROLES.values() if item.user_facing)
             raise failure("policy", "unknown_role", f"there is no role {role!r} to talk to; choose one of: {names}")
         self.active_role = role
+
+    def resume_role(self, role: str) -> None:
+        """Work in the role of a conversation that is gone on with, unless this start has named another one."""
+        if role in ROLES and ROLES[role].user_facing and not self.has_own_role:
+            self.active_role = role
 
     def active_role_from_config(self, changed_path: str) -> None:
         """Follow the setting `active_role` when it was the one that changed."""

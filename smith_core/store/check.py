@@ -21,7 +21,9 @@ from smith_core.store.schema import (
     PROJECT_NOTES,
     SCRATCHPAD,
     USAGE,
+    WAITING,
     TurnNote,
+    WaitingPrompts,
 )
 from smith_core.store.version import SCHEMA_VERSION
 
@@ -31,6 +33,7 @@ _TYPES: dict[str, type[msgspec.Struct]] = {
     PROJECT_NOTES.name: Note,
     USAGE.name: Usage,
     CHILD_MESSAGES.name: Message,
+    WAITING.name: WaitingPrompts,
 }
 
 

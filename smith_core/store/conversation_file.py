@@ -114,7 +114,9 @@ class ConversationFile:
                 self.notes.put_turn(record, first)
                 prompt = record.messages[0] if record.messages else None
                 meta = self._touched(meta, prompt, record.started_at + record.result.duration_s)
-                meta = msgspec.structs.replace(meta, cwd=record.cwd, project_id=record.project_id)
+                meta = msgspec.structs.replace(
+                    meta, cwd=record.cwd, project_id=record.project_id, role=record.result.role
+                )
             meta = msgspec.structs.replace(meta, message_count=count)
             self.conversations.put_meta(meta)
         self._known_meta = (self._state, meta)

@@ -15,7 +15,7 @@ class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation without its messages; times in seconds since the epoch.
 
     size_bytes: of its file. deleted_at: 0 unless it was deleted and can still be restored. forked_from: the id of the
-    conversation that this one began as a copy of.
+    conversation that this one began as a copy of. role: who took the last turn.
     """
 
     conversation_id: str
@@ -28,6 +28,7 @@ class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
     deleted_at: float = 0.0
     forked_from: str = ""
+    role: str = ""
 
 
 class StoredMessage(msgspec.Struct, frozen=True, gc=False):
@@ -112,6 +113,14 @@ class Persistence(Protocol):
 
     async def load_child(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
         """Return what a child that a saved turn dispatched said, in order; empty when there is none of that id."""
+        ...
+
+    async def keep_waiting(self, conversation_id: str, texts: tuple[str, ...]) -> None:
+        """Keep the prompts that no turn has taken yet, in place of those that were kept before."""
+        ...
+
+    async def load_waiting(self, conversation_id: str) -> tuple[str, ...]:
+        """Return the prompts that were kept."""
         ...
 
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:

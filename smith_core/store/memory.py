@@ -38,6 +38,7 @@ class MemoryPersistence:
         self._project_notes: dict[tuple[str, str], Note] = {}
         self._overrides: Mapping[str, Any] = EMPTY_MAPPING
         self._active = ""
+        self._waiting: dict[str, tuple[str, ...]] = {}
 
     def take_notices(self) -> tuple[StoreNotice, ...]:
         """Return nothing: memory does not get damaged."""
@@ -68,6 +69,7 @@ class MemoryPersistence:
             cwd=record.cwd,
             project_id=record.project_id,
             message_count=len(messages),
+            role=record.result.role,
         )
         turn_usage = sum((usage for _, usage in record.child_usage), record.result.usage)
         self._usage[key] = self._usage.get(key, Usage()) + turn_usage
@@ -96,6 +98,14 @@ class MemoryPersistence:
     async def load_child(self, conversation_id: str, job_id: str) -> tuple[Message, ...]:
         """Return what a dispatched child said."""
         return self._children.get((conversation_id, job_id), ())
+
+    async def keep_waiting(self, conversation_id: str, texts: tuple[str, ...]) -> None:
+        """Keep the prompts that wait."""
+        self._waiting[conversation_id] = texts
+
+    async def load_waiting(self, conversation_id: str) -> tuple[str, ...]:
+        """Return the prompts that were kept."""
+        return self._waiting.get(conversation_id, ())
 
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Replace one message."""

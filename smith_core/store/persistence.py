@@ -85,6 +85,14 @@ class DiskPersistence:
         """Return what a dispatched child said, in order; empty when there is none of that id."""
         return await self._run(lambda store: store.child_messages(conversation_id, job_id))
 
+    async def keep_waiting(self, conversation_id: str, texts: tuple[str, ...]) -> None:
+        """Keep the prompts that wait, in place of those that were kept before."""
+        await self._run(lambda store: store.keep_waiting(conversation_id, texts))
+
+    async def load_waiting(self, conversation_id: str) -> tuple[str, ...]:
+        """Return the prompts that were kept."""
+        return await self._run(lambda store: store.waiting(conversation_id))
+
     async def replace_message(self, conversation_id: str, sequence: int, message: Message) -> None:
         """Put another message in the place of one."""
         await self._run(lambda store: store.replace_message(conversation_id, sequence, message))

@@ -36,6 +36,12 @@ class TurnNote(msgspec.Struct, frozen=True, kw_only=True):
     child_usage: tuple[tuple[str, Usage], ...] = ()
 
 
+class WaitingPrompts(msgspec.Struct, frozen=True):
+    """What the person had typed and no turn has taken yet, in order."""
+
+    texts: tuple[str, ...]
+
+
 class TextValue(msgspec.Struct, frozen=True):
     """A setting of the store itself that is a text."""
 
@@ -62,6 +68,7 @@ NOTES = Keyspace("conversation_note", Note)
 TURN_NOTES = Keyspace("conversation_note", TurnNote)
 USAGE = Keyspace("usage", Usage)
 CHILD_MESSAGES = Keyspace("child_conversation", Message)
+WAITING = Keyspace("waiting_prompt", WaitingPrompts)
 PROJECT_NOTES = Keyspace("project_memory", Note)
 CONFIG = "config"
 TEXT_SETTINGS = Keyspace(CONFIG, TextValue)

@@ -28,7 +28,7 @@ from smith_core.store.journal.options import JournalOptions
 from smith_core.store.layout import StoreLayout
 from smith_core.store.open_files import OpenConversations
 from smith_core.store.repositories import ProjectMemoryRepository
-from smith_core.store.schema import NOTES, SCRATCHPAD, is_id, note_key, usage_key
+from smith_core.store.schema import NOTES, SCRATCHPAD, WAITING, WaitingPrompts, check_id, is_id, note_key, usage_key
 
 RESTORABLE_DAYS = 7
 """How long a deleted conversation can be restored."""
@@ -144,6 +144,23 @@ class Store:
                     return child.messages
         with self._files.reading(conversation_id) as file:
             return () if file is None else file.children.messages(conversation_id, job_id)
+
+    def keep_waiting(self, conversation_id: str, texts: tuple[str, ...]) -> None:
+        """Keep the prompts that wait, in place of those that were kept before."""
+        key = check_id(conversation_id)
+        if self.waiting(key) == texts:
+            return
+        with self._files.borrowed(key) as file:
+            if texts:
+                file.adapter.put(WAITING, key, WaitingPrompts(texts))
+            else:
+                file.adapter.discard(WAITING, key)
+
+    def waiting(self, conversation_id: str) -> tuple[str, ...]:
+        """Return the prompts that were kept."""
+        with self._files.reading(conversation_id) as file:
+            kept = None if file is None else file.adapter.get(WAITING, check_id(conversation_id))
+        return () if kept is None else kept.texts
 
     def describe(self, conversation_id: str) -> ConversationMeta | None:
         """Return the description of one conversation, None when there is none."""

@@ -30,6 +30,7 @@ from smith_core.store.schema import (
     RUNTIME_OVERRIDES,
     TURN_RECORD,
     USAGE,
+    WAITING,
     Keyspace,
     is_id,
 )
@@ -38,7 +39,7 @@ from smith_core.store.version import SCHEMA_VERSION
 
 _FORMAT = "smith-export"
 _KEPT_OF_ID = 100
-_TABLES = frozenset((MESSAGES.name, METAS.name, NOTES.name, USAGE.name, CHILD_MESSAGES.name))
+_TABLES = frozenset((MESSAGES.name, METAS.name, NOTES.name, USAGE.name, CHILD_MESSAGES.name, WAITING.name))
 
 
 class ExportHeader(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smith_core.events import MessageAdded, PickerRequested, PromptReturned, TurnEnded, TurnStarted, ViewRequested
+from smith_core.events import (
+    MessageAdded,
+    PickerRequested,
+    PromptReturned,
+    PromptsWaiting,
+    SessionChanged,
+    TurnEnded,
+    TurnStarted,
+    ViewRequested,
+)
 from smith_core.messages import Message, typed_text
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.transcript.blocks import FILES_LINK
@@ -54,6 +63,8 @@ class TurnDesk:
         self._commands = 0
         self._prompts_heard = 0
         self._is_moving = False
+        self._conversation_id = ""
+        queue.kept = self._keep_waiting
         self.said: list[Message] = []
         """What the running turn has said so far."""
 
@@ -115,6 +126,13 @@ class TurnDesk:
                 self._queue.is_held = result.stop_reason not in ("completed", "cancelled")
             case PromptReturned(text=text):
                 self._take_back(text)
+            case SessionChanged(conversation_id=conversation_id):
+                # What waits is kept with its own conversation, and comes back with it.
+                if self._conversation_id not in ("", conversation_id) and self._turn is None:
+                    self._queue.open((), leave=True)
+                self._conversation_id = conversation_id
+            case PromptsWaiting(texts=texts):
+                self._queue.open(texts, leave=False)
             case _:
                 pass
 
@@ -177,6 +195,10 @@ class TurnDesk:
         return item.text
 
     # Inside
+
+    def _keep_waiting(self) -> None:
+        if self._host.is_attached:
+            self._host.runtime.keep_waiting(tuple(item.text for item in self._queue.items))
 
     def _is_prompt_by_name(self, line: str) -> bool:
         """Whether a line is a command of the person's own while a turn runs: such a one waits like its text would."""

@@ -119,13 +119,16 @@ class QueuePanel(Widget, can_focus=True):
         return max(0, min(self.selected - rows + 1, len(self._queue) - rows))
 
     def _title(self) -> str:
-        said, waiting = self._said, len(self._queue) - self._said
+        kept = sum(item.is_kept for item in self._queue.items)
+        said, waiting = self._said, len(self._queue) - self._said - kept
         words = []
         if said:
             words.append(f"{said} for the running turn")
         if waiting:
             when = "held, the turn failed" if self._queue.is_held else "after it" if said else "next"
             words.append(f"{waiting} {when}")
+        if kept:
+            words.append(f"{kept} from last time, held")
         return f"  Waiting: {', '.join(words)} · {self._way_in} changes"
 
     def _show(self) -> None:

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
+from smith_core.commands.opening import ResumeWish
 from smith_core.errors import AgentError
 from smith_core.events import PromptReturned
 from smith_core.llm.protocol import Completion, StreamDone, StreamText
 from smith_tui.app import SmithApp, app_around
 from smith_tui.prompt_queue import PromptQueue, Waiting
 from smith_tui.widgets.queue_panel import QueuePanel
-from tests.support.engine import open_engine
+from tests.support.engine import open_engine, open_stored_engine
 from tests.support.scripted_client import ScriptedClient, calls
 from tests.support.widget_app import assert_exact_width, lines_of
 
@@ -146,6 +147,38 @@ async def test_after_a_failure_waiting_prompts_are_held_until_a_turn_works(tmp_p
         await send(pilot, "try again")
         await until(pilot, lambda: len(client.requests) == 3 and not app.chat.turns.is_running)
         assert waiting(app) == []
+
+
+async def test_what_waits_and_the_role_are_there_again_at_the_next_start(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient([FIRST, asyncio.Event(), DONE]))
+    app = app_around(runtime)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await send(pilot, "/role orchestrator")
+        await begin(pilot)
+        await send(pilot, "two")
+        await send(pilot, "three")
+        store, conversation_id = runtime.services.persistence, runtime.services.conversation.conversation_id
+        async with asyncio.timeout(10):  # before the end, which may be a kill -9
+            while await store.load_waiting(conversation_id) != ("two", "three"):
+                await asyncio.sleep(0.01)
+    await runtime.stop_session("test")
+    client = ScriptedClient("new", "answer")
+    runtime = open_stored_engine(tmp_path, client, ResumeWish("last"))
+    app = app_around(runtime)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await until(pilot, lambda: waiting(app) == ["two", "three"])
+        assert runtime.session.active_role == "orchestrator"
+        assert "2 from last time" in lines_of(app.chat.query_one(QueuePanel))[0]
+        await send(pilot, "four")
+        await until(pilot, lambda: len(client.requests) == 1 and not app.chat.turns.is_running)
+        await pilot.press("alt+q", "down", "s")
+        await until(pilot, lambda: len(client.requests) == 2 and not app.chat.turns.is_running)
+        assert [prompts[-1] for prompts in said_to(client)] == ["four", "three"]
+        await pilot.press("alt+q")
+        await send(pilot, "/new")
+        await until(pilot, lambda: not waiting(app))
+        assert await runtime.services.persistence.load_waiting(conversation_id) == ("two",)
+    await runtime.stop_session("test")
 
 
 async def test_a_turn_that_a_command_begins_can_be_cancelled_and_waited_for(tmp_path: Path) -> None:
