@@ -1,6 +1,7 @@
 """The terminal driver: takes a terminal over that was made ready early, and gives it back as it was at first."""
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from smith_tui.early_terminal import EarlyTerminal
 
 _TO_ALTERNATE_SCREEN = "\x1b[?1049h"
+_SWITCH_INTERVAL_S = 0.0005
+"""How long another thread of ours may compute on while the screen, a key or a frame waits for the interpreter: Python's
+own 5 ms are asked for again at each of the steps between a key and its echo."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -74,6 +78,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take the terminal over."""
+        sys.setswitchinterval(_SWITCH_INTERVAL_S)
         self._keeps_picture = self._early is not None and self._early.hand_over()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.is_active = self._writer_thread is not None
