@@ -66,7 +66,8 @@ async def _undo_files_of(context: CommandContext, turn_ids: Sequence[str]) -> li
             told += in_words(await context.session.move_files(turn_id, "undo", context.emit), "undo")
         except AgentFailure as caught:
             return [*told, caught.error.message]
-    return told or ["no file was changed in it"]
+    # How to go on is said once, behind all of them.
+    return list(reversed(dict.fromkeys(reversed(told)))) or ["no file was changed in it"]
 
 
 async def _move_one(context: CommandContext, direction: Direction, number: int, is_forced: bool) -> None:

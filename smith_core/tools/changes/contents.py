@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ MAX_COPIED_BYTES = 8 * 1024 * 1024
 
 MAX_COPIES_BYTES = 512 * 1024 * 1024
 """Most bytes of such copies in one session."""
+
+_LONGEST_TICK_S = 0.05
 
 Stamp = tuple[int, int, int, int, int]
 """Times of change in nanoseconds, size, inode and mode: another content has another stamp."""
@@ -76,6 +79,18 @@ class Contents:
         start, length = known.copy
         self._stream.seek(start)
         return self._stream.read(length)
+
+    def next_tick(self) -> int:
+        """Wait until the clock of the file system goes on; return where it stood, so that what comes now is younger."""
+        before = self._tick()
+        deadline = time.monotonic() + _LONGEST_TICK_S
+        while self._tick() == before and time.monotonic() < deadline:
+            time.sleep(0.001)
+        return before
+
+    def _tick(self) -> int:
+        os.utime(self._stream.fileno())
+        return os.fstat(self._stream.fileno()).st_ctime_ns
 
     def close(self) -> None:
         """Let all copies go."""

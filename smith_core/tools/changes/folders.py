@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from smith_core.tools.code.ripgrep import VERSION_CONTROL
 
-__all__ = ["VERSION_CONTROL", "find_folders", "parents_of"]
+__all__ = ["VERSION_CONTROL", "find_folders", "holds_only_folders", "parents_of"]
 
 
 def parents_of(paths: Iterable[str]) -> set[str]:
@@ -45,3 +45,12 @@ def find_folders(root: str, holding: set[str]) -> tuple[set[str], set[str]]:
             links.update(prefix + entry.name for entry in entries if entry.is_symlink())
         waiting += [prefix + entry.name for entry in inner if entry.name not in VERSION_CONTROL]
     return folders, links
+
+
+def holds_only_folders(path: str) -> bool:
+    """Whether a path is a folder with nothing but folders in it, or nothing at all."""
+    try:
+        with os.scandir(path) as entries:
+            return all(entry.is_dir(follow_symlinks=False) for entry in entries)
+    except OSError:
+        return False

@@ -4,10 +4,13 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from smith_core.atomic import PartialWriteError
 from smith_core.errors import AgentFailure
@@ -15,7 +18,7 @@ from smith_core.log import LOGGER
 from smith_core.paths import ensure_private_dir
 from smith_core.tools.changes.blobs import BlobStore
 from smith_core.tools.changes.records import TurnRecord, TurnRecords
-from smith_core.tools.changes.states import MAX_KEPT_BYTES, FileChange, FileState, look_at, missing_folders
+from smith_core.tools.changes.states import MAX_KEPT_BYTES, UMASK_MODE, FileChange, FileState, look_at, missing_folders
 
 if TYPE_CHECKING:
     from smith_core.tools.base import ToolContext
@@ -108,6 +111,8 @@ class TurnRecorder:
             if change is not None:
                 self._take_out(change)
             raise
+        if change is not None and change.after.mode == UMASK_MODE:
+            self._note_mode(change)
 
     def _keep_before(self, target: Path, data: bytes) -> FileChange | None:
         try:
@@ -125,6 +130,13 @@ class TurnRecorder:
             LOGGER.warning("no copy of %s was kept: %s", target, error)
             return None
         return change
+
+    def _note_mode(self, change: FileChange) -> None:
+        """Put on record which mode a new file has got."""
+        with contextlib.suppress(*_FAILURES):
+            mode = stat.S_IMODE(os.lstat(change.path).st_mode)
+            after = msgspec.structs.replace(change.after, mode=mode)
+            self.keep([FileChange(path=change.path, before=change.after, after=after)])
 
     def _take_out(self, change: FileChange) -> None:
         """Put on record that a change was not made after all."""

@@ -108,7 +108,7 @@ class _Mover:
         _check_folders(path)
         seen = look_at(path)
         if is_same(seen.state, goal):
-            if goal.kind == "file" and has_same_mode(seen.state, source):
+            if goal.kind == "file" and source.kind == "file" and has_same_mode(seen.state, source):
                 _set_mode(path, goal.mode, seen.state.mode)
             elif goal.kind == "absent":
                 _remove_folders(change.folders)
@@ -143,7 +143,7 @@ class _Mover:
             return None
         data = self._store.blobs.get(goal.digest)
         if data is None:
-            raise _LeftAloneError("its copy is not there any more")
+            raise _LeftAloneError("no copy of that is there")
         return data
 
     def _keep(self, seen: Seen) -> None:

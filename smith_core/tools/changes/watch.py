@@ -11,7 +11,7 @@ from smith_core.errors import AgentFailure
 from smith_core.log import LOGGER
 from smith_core.tools.changes.contents import Contents, Known, stamp_of
 from smith_core.tools.changes.differences import Difference, Sides, record_differences
-from smith_core.tools.changes.folders import VERSION_CONTROL, find_folders, parents_of
+from smith_core.tools.changes.folders import VERSION_CONTROL, find_folders, holds_only_folders, parents_of
 from smith_core.tools.changes.git_files import GitFiles
 from smith_core.tools.changes.notifier import Notifier, Touched
 from smith_core.tools.changes.recorder import TurnRecorder
@@ -21,9 +21,6 @@ MAX_FILES = 200_000
 
 FIRST_LOOK_S = 3.0
 """How long the first command may wait until files that git does not have are copied."""
-
-_CLOCK_NS = 50_000_000
-"""How far the clock of the file system may be behind ours."""
 
 _IGNORE_FILES = frozenset((".gitignore", ".ignore", ".rgignore"))
 
@@ -35,11 +32,18 @@ class FolderWatch:
     """One project; used by the threads of all commands, which take turns here.
 
     A change that is found when no command runs was made by somebody else, and is not put on record. apart: absolute
-    paths of folders that are not looked into, where we keep things ourselves.
+    paths of folders that are not looked into, where we keep things ourselves. notifier: makes what says which files
+    have changed; raises OSError where the system does not.
     """
 
     def __init__(
-        self, root: str, scratch: Path, git: GitFiles | None, list_files: ListFiles, apart: Iterable[str] = ()
+        self,
+        root: str,
+        scratch: Path,
+        git: GitFiles | None,
+        list_files: ListFiles,
+        apart: Iterable[str] = (),
+        notifier: Callable[[str], Notifier] = Notifier,
     ) -> None:
         self.root = root
         self._git = git
@@ -49,6 +53,7 @@ class FolderWatch:
         self._known: dict[str, Known] | None = None
         self._folders: set[str] = set()
         self._notifier: Notifier | None = None
+        self._make_notifier = notifier
         self._running = 0
         self._since_ns = 0
         self._links: set[str] = set()
@@ -60,8 +65,8 @@ class FolderWatch:
         """Look at everything before a command runs; raises nothing."""
         with self._lock:
             self._look(recorder if self._running else None)
-            if not self._running:
-                self._since_ns = time.time_ns() - _CLOCK_NS
+            if not self._running and self._notifier is None and not self.problem:
+                self._since_ns = self._contents.next_tick()
             self._running += 1
 
     def leave(self, recorder: TurnRecorder) -> None:
@@ -106,7 +111,7 @@ class FolderWatch:
             self.problem = f"the project has more than {MAX_FILES:,} files"
             return []
         with contextlib.suppress(OSError):
-            self._notifier = Notifier(self.root)
+            self._notifier = self._make_notifier(self.root)
         self._watch_folders(paths)
         deadline = time.monotonic() + FIRST_LOOK_S
         for path in paths | self._links:
@@ -144,8 +149,16 @@ class FolderWatch:
         differences = self._compare(tuple(self._known))
         has_other_rules = any(item.path.rpartition("/")[2] in _IGNORE_FILES for item in differences)
         doubt = "the rules of what is ignored have changed with it" if has_other_rules else ""
+        moved = {item.before.stamp[3] for item in differences if item.before is not None and item.after is None}
         new = (paths | self._links) - self._known.keys()
-        return [*differences, *self._compare(new, doubt=doubt, looks_at_age=True)]
+        return [*differences, *(self._doubted(item, doubt, moved) for item in self._compare(new))]
+
+    def _doubted(self, item: Difference, doubt: str, moved: set[int]) -> Difference:
+        """Return a file that has come with why it may have been there before; moved: inodes of those that have gone."""
+        if item.after is None or item.after.stamp[3] in moved:
+            return item
+        is_older = item.after.stamp[1] <= self._since_ns
+        return item._replace(doubt="it was ignored before" if is_older else doubt)
 
     def _new_paths(self, touched: Touched) -> set[str]:
         """Return the files that have come and are not ignored, those in new folders included."""
@@ -173,8 +186,11 @@ class FolderWatch:
             with contextlib.suppress(OSError):  # it refuses what lies in another repository
                 return self._git.ignored(paths)
         listed = self._listed()
-        shown = listed | parents_of(listed) | {path for path in paths if self._is_link(path)}
-        return paths - shown
+        shown = listed | parents_of(listed)
+        # A list of files says nothing about links, and nothing about folders without any.
+        return {
+            path for path in paths - shown if not self._is_link(path) and not holds_only_folders(self._absolute(path))
+        }
 
     def _inside(self, top: str) -> set[str]:
         """Watch a new folder and those in it, and return the files that are there by now."""
@@ -191,7 +207,7 @@ class FolderWatch:
                 break
         return found
 
-    def _compare(self, paths: Iterable[str], *, doubt: str = "", looks_at_age: bool = False) -> list[Difference]:
+    def _compare(self, paths: Iterable[str]) -> list[Difference]:
         assert self._known is not None
         found: list[Difference] = []
         for path in paths:
@@ -203,11 +219,8 @@ class FolderWatch:
                 self._known[path] = after
             else:
                 self._known.pop(path, None)
-            unsure = doubt if before is None else ""
-            if looks_at_age and before is None and status is not None and status.st_ctime_ns < self._since_ns:
-                unsure = "it was ignored before"
             if before is not None or after is not None:
-                found.append(Difference(path, before, after, unsure))
+                found.append(Difference(path, before, after))
         return found
 
     def _watch_folders(self, paths: Iterable[str]) -> None:

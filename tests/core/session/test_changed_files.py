@@ -10,7 +10,10 @@ import pytest
 
 from smith_core.events import AnyEvent, FilesChanged
 from smith_core.llm.protocol import Completion
-from tests.support.engine import command, open_engine, run_turn, said
+from tests.core.completion.test_source import offered
+from tests.core.dispatch.test_children import report, to
+from tests.support.cast import cast
+from tests.support.engine import command, open_engine, open_stored_engine, run_turn, said
 from tests.support.scripted_client import ScriptedClient, calls
 
 
@@ -115,3 +118,36 @@ async def test_undo_takes_the_turn_and_its_files_and_leaves_what_somebody_has_ch
     assert (project / "n/new.txt").read_text() == "changed by hand"
     assert (project / "a.txt").read_text() == "one\n"
     await runtime.stop_session("test")
+
+
+async def test_what_children_and_lines_for_the_shell_change_belongs_to_their_turns_after_a_restart_too(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".gitignore").write_text("data\n.spill\n")
+    work = [calls(("write", {"path": "w.txt", "content": "x"}), ("bash", {"command": "echo y > b.txt"})), report()]
+    client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=work))
+    runtime = open_stored_engine(tmp_path, client)
+    await run_turn(runtime, "go")
+    await run_turn(runtime, "!echo z > c.txt; rm b.txt")
+    await command(runtime, "!!echo nobody > own.txt")
+    identity = runtime.services.conversation.conversation_id
+    await runtime.stop_session("test")
+
+    again = open_stored_engine(tmp_path, ScriptedClient("x"))
+    events = await command(again, f"/load {identity}")
+    shown = [[file.path for file in event.turn.files] for event in events if isinstance(event, FilesChanged)]
+    assert shown == [["b.txt", "w.txt"], ["b.txt", "c.txt"]]
+    await command(again, "/config set tools.permission read-only")
+    assert "nothing may be changed in this session" in said(await command(again, "/undo files"))
+    assert (tmp_path / "c.txt").exists()
+    await command(again, "/config set tools.permission ask")
+    assert list(await offered(again, "/undo files ")) == ["1", "2", "force"]
+    await command(again, "/undo files")
+    assert (tmp_path / "b.txt").read_text() == "y\n"
+    assert list(await offered(again, "/redo ")) == ["1", "force"]
+    await command(again, "/undo files")
+    assert sorted(tree(tmp_path)) == [".gitignore", "own.txt"]
+    assert "every change of files is taken back" in said(await command(again, "/undo files"))
+    await command(again, "/redo")
+    assert (tmp_path / "b.txt").read_text() == "y\n"
+    await again.stop_session("test")
