@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -330,9 +331,15 @@ def window_limits(config: Config, model: SelectedModel, tools: tuple[ToolDefinit
         elide_over_chars=context.tool_output_elide_over_chars,
         trim_threshold_pct=context.trim_threshold_pct,
         most_tokens=model.most_tokens,
-        tool_tokens=whole_tokens(sum(text_quarters(f"{tool}") for tool in sent_tools)),
+        tool_tokens=whole_tokens(sum(_tool_quarters(f"{tool}") for tool in sent_tools)),
         counts_reasoning=sends_reasoning(model.model),
     )
+
+
+@lru_cache(256)
+def _tool_quarters(tool: str) -> int:
+    # The same tools are offered in each turn.
+    return text_quarters(tool)
 
 
 def timeouts(config: Config) -> Timeouts:

@@ -1,6 +1,7 @@
 """What a tool is: its spec, the context that its handler gets, and the outcome that it returns."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,8 +121,12 @@ def failed(
     )
 
 
+@cache
 def json_schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
-    """Generate the schema of an arguments struct, its references inlined (some providers refuse $ref)."""
+    """Generate the schema of an arguments struct, its references inlined (some providers refuse $ref).
+
+    It is made once, for it takes longer than all else between a prompt and its request; nobody may change it.
+    """
     (root,), components = msgspec.json.schema_components([arguments], ref_template="{name}")
     schema: dict[str, Any] = _inline(root, components)
     schema.pop("title", None)
