@@ -88,7 +88,8 @@ class FirstStartScreen(QuestionScreen[SetupResult]):
                 self.dismiss(SetupResult(kind="tour"))
 
     def _ask_address(self) -> None:
-        self.ask(ADDRESS_PAGE, self._address_typed)
+        # Who comes back has most often mistyped a letter of it.
+        self.ask(msgspec.structs.replace(ADDRESS_PAGE, entry=self._connection.api_url or ""), self._address_typed)
 
     def _address_typed(self, choice: Choice) -> None:
         address = str(choice).strip()

@@ -198,6 +198,9 @@ async def test_a_custom_address_without_a_key_and_a_model_that_is_not_listed(tmp
             assert "http" in place.text("note"), wrong
         await type_in(pilot, "http://box:9000/v1")
         assert "no key" in place.text("hint")
+        await pilot.press("escape")
+        assert pilot.app.screen.query_one("#question-entry", Input).value == "http://box:9000/v1", "it is not lost"
+        await pilot.press("enter")
         await type_in(pilot, "")
         await until(pilot, lambda: len(place.rows()) == len(LISTED))
         await pilot.press(*"beta", "up", "enter")
