@@ -241,9 +241,9 @@ class SetupRequested(Event, frozen=True, kw_only=True, tag="setup_requested"):
 
 
 class FilesChanged(Event, frozen=True, kw_only=True, tag="files_changed"):
-    """What the files of a turn are: it has changed them just now (`is_new`), or they were taken back or put again."""
+    """What turns have done to files: one has just ended (`is_new`), files were moved, or a conversation was loaded."""
 
-    turn: TurnFiles
+    turns: tuple[TurnFiles, ...]
     is_new: bool = False
 
 

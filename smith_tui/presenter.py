@@ -163,8 +163,8 @@ class Presenter:
                 self.status.start_turn()
                 self.transcript.set_role(role)
                 self.transcript.add_user(text)
-            case FilesChanged(turn=turn, is_new=is_new):
-                self.transcript.show_files(turn, is_new=is_new)
+            case FilesChanged(turns=turns, is_new=is_new):
+                self.transcript.show_files(turns, is_new=is_new)
             case TurnEnded(result=result):
                 self._turn_ended(result)
             case _:

@@ -99,8 +99,8 @@ async def open_conversation(
     emit(session.changed())
     if waiting := await persistence.load_waiting(conversation_id):
         emit(PromptsWaiting(texts=waiting))
-    for turn in await session.files.turns():
-        emit(FilesChanged(turn=turn))
+    if turns := await session.files.turns():
+        emit(FilesChanged(turns=turns))
     with contextlib.suppress(AgentFailure):  # it is noted again with the next turn
         await persistence.set_active_conversation_id(conversation_id)
     return True

@@ -81,6 +81,7 @@ class Session:
         self.usage = UsageTracker()
         self.spending = Spending()
         self.scope = TurnScope(cwd=str(cwd), project=Project(root=str(cwd)))
+        self._index_notice = ""
         self.model: SelectedModel | None = None
         self._introduced: set[str] = set()
         self.last_prompt = ""
@@ -228,7 +229,7 @@ class Session:
             result.error.message if result.error else "no error",
         )
         if changed is not None and is_kept:
-            emit(FilesChanged(turn=changed, is_new=True))
+            emit(FilesChanged(turns=(changed,), is_new=True))
         emit(TurnEnded(result=result))
         return result
 
@@ -298,8 +299,11 @@ class Session:
         """Find out anew where the next turn works: folder, git project, index file."""
         index_file = self.services.config.effective.index_file
         project = await asyncio.to_thread(find_project, self.cwd, index_file)
-        if emit is not None and project.index_notice and project.index_notice != self.scope.project.index_notice:
-            emit(Notice(level="warning", text=project.index_notice))
+        # Others look at the scope, too, and say nothing of it to the person.
+        if emit is not None and project.index_notice != self._index_notice:
+            self._index_notice = project.index_notice
+            if project.index_notice:
+                emit(Notice(level="warning", text=project.index_notice))
         self.scope = TurnScope(cwd=str(self.cwd), project=project)
         return self.scope
 
@@ -348,7 +352,7 @@ class Session:
         """Take back what a turn of this conversation has done to files, or put it again; see `ChangedFiles.move`."""
         scope = await self.recompute_turn_scope()
         moved = await self.files.move(turn_id, direction, scope.project.root, is_forced=is_forced)
-        emit(FilesChanged(turn=moved))
+        emit(FilesChanged(turns=(moved,)))
         return moved
 
     def require_idle(self, what: str) -> None:

@@ -155,13 +155,15 @@ class Transcript(DocumentView):
         jobs = [_child_of(block) for block in self.document.blocks]
         return next((job for job in [*reversed(shown), *reversed(jobs)] if job), "")
 
-    def show_files(self, turn: "TurnFiles", *, is_new: bool = False) -> None:
-        """Show what a turn has done to files: on its card, or on a new one at the end."""
+    def show_files(self, turns: "Sequence[TurnFiles]", *, is_new: bool = False) -> None:
+        """Show what turns have done to files: on their cards, or on new ones at the end."""
         from smith_tui.transcript.files_card import FilesCard
 
-        self._turn_files[turn.turn_id] = turn
-        self._fill_cards()
-        if is_new:
+        self._turn_files.update((turn.turn_id, turn) for turn in turns)
+        if not is_new:
+            self._fill_cards()
+            return
+        for turn in turns:
             self._add(FilesCard(turn.turn_id, self._palette, turn))
 
     def files_of(self, turn_id: str = "") -> "TurnFiles | None":

@@ -23,6 +23,9 @@ from smith_core.turn_files import ChangedFile, Direction, TurnFiles
 if TYPE_CHECKING:
     from smith_core.tools.changes.watch import FolderWatch
 
+TIDY_EVERY_S = 3_600.0
+"""Looking for what may go takes its time when there is much."""
+
 _SHOWN_FILES = 1_000
 
 
@@ -77,9 +80,13 @@ class FileChanges:
         return as_shown(msgspec.structs.replace(record, changes=changes, is_undone=is_undone), moved)
 
     def tidy(self) -> None:
-        """Remove what is older or more than the limits allow; raises nothing."""
+        """Remove what is older or more than the limits allow, unless that was done a short time ago; raises nothing."""
+        done = self._store.folder / "tidied"
         try:
+            if not self._store.folder.is_dir() or _age_of(done) < TIDY_EVERY_S:
+                return
             prune(self._store, self._limits(), time.time())
+            done.touch(0o600)
         except BlockingIOError:
             pass  # another session is at it, or keeps something at this moment
         except (OSError, AgentFailure) as error:
@@ -123,3 +130,11 @@ def _shown(path: str, root: str) -> str:
     with contextlib.suppress(ValueError):
         path = str(Path(path).relative_to(root))
     return clean_text(path)
+
+
+def _age_of(path: Path) -> float:
+    """Return how many seconds ago a file was touched, infinity when it is not there."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return float("inf")

@@ -81,7 +81,7 @@ async def test_what_a_command_changed_goes_back_and_comes_again(project: Path) -
     events: list[AnyEvent] = []
     await run_turn(runtime, "go", events)
     after = tree(project)
-    files = {file.path: file.kind for file in changed(events).turn.files}
+    files = {file.path: file.kind for file in changed(events).turns[0].files}
     expected = {"a.txt": "changed", "src/b.py": "deleted", "run.sh": "changed", "link": "changed", "other": "created"}
     expected |= {"new/deep/n.txt": "created", "src/c.py": "deleted", "src/d.py": "created"}
     if index:
@@ -135,7 +135,7 @@ async def test_what_children_and_lines_for_the_shell_change_belongs_to_their_tur
 
     again = open_stored_engine(tmp_path, ScriptedClient("x"))
     events = await command(again, f"/load {identity}")
-    shown = [[file.path for file in event.turn.files] for event in events if isinstance(event, FilesChanged)]
+    shown = [[file.path for file in turn.files] for turn in changed(events).turns]
     assert shown == [["b.txt", "w.txt"], ["b.txt", "c.txt"]]
     await command(again, "/config set tools.permission read-only")
     assert "nothing may be changed in this session" in said(await command(again, "/undo files"))

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from smith_core.composition import compose_services
+from smith_core.config.shape import ToolsConfig
+from smith_core.session.changed_files import ChangedFiles
 from smith_core.tools.changes.pruning import Limits, prune
 from smith_core.tools.changes.recorder import ChangeStore
 from smith_core.tools.changes.service import FileChanges
+from smith_core.tools.sandbox.layout import Layout
+from smith_core.tools.sandbox.sandboxes import Sandbox, Sandboxes
 from smith_core.turn_files import TurnFiles
 
 Turn = tuple[FileChanges, Path]
@@ -108,3 +113,34 @@ def test_a_damaged_copy_is_never_put_in_place_and_a_cut_line_does_not_count(tmp_
     (record,) = (folder / "undo/turns/c").glob("*-u.turn")
     record.write_bytes(record.read_bytes()[:-10])
     assert [turn.turn_id for turn in changes.of_conversation("c")] == ["t"]
+
+
+async def test_while_commands_are_in_a_sandbox_only_what_they_can_write_is_moved(tmp_path: Path) -> None:
+    folder = tmp_path.resolve()
+    for name in ("project", "shared", "own"):
+        (folder / name).mkdir()
+    layout = Layout(
+        writable=(str(folder / "project"),),
+        hidden=(),
+        kept=(),
+        temporary=str(folder / "own"),
+        replaced=(str(folder / "shared"),),
+    )
+
+    class Sandboxed(Sandboxes):
+        async def sandbox(self, tools: ToolsConfig, root: str) -> Sandbox:
+            return Sandbox(program="/b", layout=layout)
+
+    services = compose_services({})
+    for number, name in enumerate(("project/a", "outside", "shared/b", "own/c")):
+        change(folder, f"t{number}", name, "x")
+    moved = []
+    for number in range(4):
+        store = folder / "undo"
+        (turns,) = (store / "turns").iterdir()
+        services.conversation.reset(turns.name)
+        files = ChangedFiles(services, Sandboxed(folder), store, folder)
+        moved.append((await files.move(f"t{number}", "undo", str(folder / "project"))).files[0].note)
+    assert moved[0] == moved[3] == ""
+    assert "lets only" in moved[1]
+    assert "temporary files of its own" in moved[2]

@@ -152,7 +152,9 @@ def put(tree: Tree, name: str, found: Found | None) -> None:
 
 @contextmanager
 def turns() -> Iterator[Turns]:
-    with tempfile.TemporaryDirectory() as folder:
+    # In memory, where there is such a place: thousands of writes are waited for.
+    in_memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=in_memory if in_memory.is_dir() else None) as folder:
         made = Turns(Path(folder).resolve())
         try:
             yield made
