@@ -9,8 +9,10 @@ import pytest
 
 from smith_core.config.schema import Config
 from smith_core.config.user_file import MAX_BYTES
+from smith_core.stored_settings import stored_settings
 from tests.core.config.test_user_file import load_file, only_message
 from tests.support.place import Place, run
+from tests.support.seat import Seat
 from tests.support.server_thread import ServerThread
 
 BAD_FILES: list[tuple[str, bytes, str]] = [
@@ -147,3 +149,26 @@ def test_b25_a_doubled_key_is_named_and_takes_nothing_else_with_it(tmp_path: Pat
     ]
     assert dict(loaded.config.models) == {"b": "z"}
     assert loaded.config.default_model == "m"
+
+
+REFUSED = [
+    "context_management.trim_threshold_pct 0", "context_management.trim_threshold_pct 100.1",
+    "context_management.trim_threshold_pct NaN", "contxt.enabled false", "index_file ../x",
+    "llm_config.retry_backoff_ms []", 'models.a ""', "default_model 42", "tool_step_budget 0x10",
+    "tool_step_budget -0", "tool_step_budget 1e400", "tool_step_budget 9999999999999999999999", "llm_config 1",
+    "llm_config.api_url file:///etc/passwd", "llm_config.api_url javascript:1", "index_file docs/../../x",
+    "index_file \\\\host\\share", "__class__ 1", "tools.permission maybe", "[red]x 1",
+    "llm_config.retry_backoff_ms [1,-1]",
+]  # fmt: skip
+
+
+def test_b26_what_is_refused_leaves_nothing_behind(seat: Seat) -> None:
+    data = seat.place.home / ".local/share/smith"
+    seat.command("/config set llm_config.retry_backoff_ms [0]", "retry_backoff_ms is now")
+    seat.command("/config set tool_step_budget 1e3", "tool_step_budget is now 1000")
+    before = dict(stored_settings(data))
+    assert before["tool_step_budget"] == 1000 and isinstance(before["tool_step_budget"], int)
+    for line in REFUSED:
+        seat.command(f"/config set {line}")
+    seat.ask("still there")
+    assert stored_settings(data) == before

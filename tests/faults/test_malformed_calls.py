@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from smith_core.messages import ToolCall
 from smith_core.tools.base import ToolContext, ToolOutcome, succeeded
 from tests.support.engine import open_engine, run_turn
 from tests.support.gated_calls import NoArguments, run, spec
+from tests.support.model_steps import Delta, call_tools
 from tests.support.place import SMITH, Place
 from tests.support.scripted_client import ScriptedClient, calls
+from tests.support.seat import Seat, raw_calls
 from tests.support.server_thread import ServerThread
 
 
@@ -78,3 +81,64 @@ def test_b04_a_task_from_standard_input_and_an_answer_may_be_odd_bytes(place: Pl
         )
         assert server.requests[0].json["messages"][-1]["content"] == "hello\ncaf\ufffd"
     assert (done.returncode, done.stdout) == (0, b"caf\\xe9 \\u25b8\n")
+
+
+NAMES = ["search_everything", "", "READ", "functions.read", "a" * 300, "re\0ad", "[red]x", "\x1b]0;stolen\x07x", "漢字"]
+
+
+def test_b03_calls_of_tools_that_do_not_exist_are_answered_with_those_that_do(seat: Seat) -> None:
+    begun = len(seat.terminal.raw)
+    calls = [
+        {"index": at, "id": f"c{at}", "function": {"name": name, "arguments": "{}"}} for at, name in enumerate(NAMES)
+    ]
+    seat.ask("use them", raw_calls(*calls))
+    answers = seat.results()
+    assert len(answers) == len(NAMES)
+    assert all("your tools are: bash, code_files" in answer for answer in answers)
+    for name, answer in zip(NAMES, answers, strict=True):
+        assert name in answer or not name.isprintable() or not name
+    assert "[red]x" in seat.terminal.text()
+    assert b"\x1b]0;stolen" not in seat.terminal.raw[begun:]
+
+
+def test_b03_a_model_that_never_stops_calling_nonsense_is_stopped_by_one_key(seat: Seat) -> None:
+    nonsense = raw_calls({"index": 0, "id": "c", "function": {"name": "search_everything", "arguments": "{}"}})
+    asked = len(seat.server.requests)
+    seat.begin("go on", *[nonsense] * 2_000)
+    seat.server.wait_for_requests(asked + 20)
+    started = time.monotonic()
+    seat.cancelled()
+    assert time.monotonic() - started < 3
+    seat.server.server.forget_answers()
+    seat.ask("and now")
+
+
+ODD_COMMANDS = {
+    r"printf 'a\000b\377c\n'": "a\ufffdb\ufffdc",
+    r"printf '\200\201\000\n'": "\ufffd\ufffd\ufffd",
+    r"printf 'caf\303'; sleep 0.3; printf '\251\n'": "café",
+    r"printf '\355\240\275 \364\220\200\200 \300\257\n'": "\ufffd",
+    r"printf 'x\302\205y\302\233z\n'": "x",
+}
+
+
+def test_b04_odd_bytes_poison_neither_the_history_nor_what_is_kept_of_it(seat: Seat) -> None:
+    (seat.project / "picture.bin").write_bytes(b"\x89PNG\r\n\x1a\n\0" + bytes(range(256)) * 3 + bytes(247))
+    results = seat.run(*ODD_COMMANDS)
+    for result, words in zip(results, ODD_COMMANDS.values(), strict=True):
+        assert words in result and "\0" not in result
+    seat.ask("read it", call_tools(("read", {"path": "picture.bin"})))
+    assert "binary" in seat.results()[0] and "1024" in seat.results()[0] and len(seat.results()[0]) <= 300
+    halves = [Delta(delta={"content": text}) for text in ("x\ud83d", "\ude00y ", "\ud83d")]
+    argument = '{"command": "echo \\\\ud83d\\\\u0000 \\ud83d"}'
+    seat.ask("say it", [*halves, *call_tools(("bash", argument))])
+    assert "x\U0001f600y \ufffd" in json.dumps(seat.sent(), ensure_ascii=False)
+    assert "x\U0001f600y" in seat.terminal.text()
+    seat.restart()
+    seat.ask("still there")
+    kept = seat.server.requests[-1].json["messages"]
+    assert sum("caf\u00e9" in message["content"] for message in kept if message["role"] == "tool") == 1
+    for message in kept:
+        assert "\0" not in json.dumps(message, ensure_ascii=False).encode().decode()
+    seat.terminal.type("/search café\r")
+    seat.terminal.wait_for("1 result")

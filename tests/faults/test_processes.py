@@ -1,4 +1,4 @@
-"""How commands end: by timeout, by cancel, with processes left in the background, and with the app."""
+"""Processes, cancel and prompts: nothing outlives its cancel, and nothing is waited for that goes on (B07, B08)."""
 
 import asyncio
 import threading
@@ -11,9 +11,10 @@ import pytest
 from smith_core.cancel import new_root
 from smith_core.tools.shell import BASH
 from tests.support.bash_calls import DAEMON, BashCalls, bash_calls, open_descriptors, python, wait_until
-from tests.support.model_steps import Call, Calls, Finish
+from tests.support.model_steps import Call, Calls, Finish, call_tools
 from tests.support.place import Place, ready
 from tests.support.processes import is_alive, wait_for_file
+from tests.support.seat import Seat, wait_until_gone
 from tests.support.server_thread import ServerThread
 
 
@@ -203,3 +204,64 @@ def test_b07_cancel_in_mid_tool_ends_the_whole_tree(place: Place) -> None:
         terminal.type("\r")
         terminal.wait_for("hello again")
         assert server.server.violations == []
+
+
+STUBBORN = (
+    "(setsid sleep 98721 &) ; (trap '' TERM INT HUP; sleep 98722) & (sleep 98723 & kill -STOP $!) ; "
+    "python3 -c 'import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    "os.fork() or os.setsid() or os.fork() or time.sleep(98724); time.sleep(98724)' & "
+    "echo > begun; sleep 98725"
+)
+
+
+def test_b07_nothing_that_a_command_has_started_outlives_its_cancel(seat: Seat) -> None:
+    seat.begin("start it", call_tools(("bash", {"command": STUBBORN}), ("bash", {"command": "echo never"})))
+    wait_for_file(seat.project / "begun")
+    seat.cancelled()
+    wait_until_gone(("sleep 9872", "time.sleep(98724)"))
+    seat.ask("go on")
+    told = [message["content"] for message in seat.server.requests[-1].json["messages"] if message["role"] == "tool"]
+    assert len(told) == 2 and "never" not in told[1]
+
+
+def test_b07_a_command_of_the_persons_own_ends_with_all_it_started(seat: Seat) -> None:
+    seat.terminal.type("!sleep 98731 & echo > own; sleep 98732\r")
+    wait_for_file(seat.project / "own")
+    seat.terminal.type("\x03")
+    wait_until_gone(("sleep 9873",))
+    seat.ask("go on")
+
+
+def test_b07_a_childs_command_ends_with_the_turn_of_its_parent(seat: Seat) -> None:
+    job = {"role": "worker", "task": "wait", "files": ["x"]}
+    seat.begin(
+        "send one out", call_tools(("dispatch", job)), call_tools(("bash", {"command": "echo > w; sleep 98741"}))
+    )
+    wait_for_file(seat.project / "w")
+    seat.cancelled()
+    wait_until_gone(("sleep 98741",))
+    asked = len(seat.server.requests)
+    seat.ask("go on")
+    assert len(seat.server.requests) == asked + 1
+
+
+KEPT_OPEN = {
+    "sleep 98751 & echo started": "started",
+    "(setsid sleep 98752 &) ; echo ok": "ok",
+    "nohup sleep 98753 >/dev/null 2>&1 & echo up": "up",
+    "exec > >(tee -a t.log) 2>&1 && echo done": "done",
+    "while :; do echo tick; sleep 0.2; done & echo go": "go",
+    "coproc sleep 98754; echo both": "both",
+    "exec 7>&1; (sleep 98755 >&7) & disown; echo seven": "seven",
+}
+
+
+def test_b08_what_keeps_the_pipe_open_holds_no_call_and_ends_with_the_app(seat: Seat) -> None:
+    started = time.monotonic()
+    results = seat.run(*KEPT_OPEN)
+    assert time.monotonic() - started < 20
+    for result, word in zip(results, KEPT_OPEN.values(), strict=True):
+        assert word in result and "exit code 0" in result
+    assert "after" in seat.run("echo after")[0]
+    seat.restart()
+    wait_until_gone(("sleep 9875",))

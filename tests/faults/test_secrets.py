@@ -1,4 +1,4 @@
-"""Keys stay out of what child processes get and can read."""
+"""Security, secrets: keys reach nobody who needs none, and what is kept is its owner's alone (B27, B28)."""
 
 import os
 import subprocess
@@ -11,8 +11,9 @@ import pytest
 from smith_core.config.schema import to_config
 from smith_core.paths import ensure_private_dir
 from smith_core.secrets import child_environment, key_variables, password_variables, secret_variables
-from tests.support.model_steps import Call, Calls, Finish
+from tests.support.model_steps import Call, Calls, Finish, Status
 from tests.support.place import Place, run
+from tests.support.seat import Seat
 from tests.support.server_thread import ServerThread
 
 ENVIRON = {"LLM_API_KEY": "a", "LINKUP_API_KEY": "b", "OTHER_KEY": "c", "SEARCH": "d", "PATH": "/bin", "MY_VAR": "1"}
@@ -126,3 +127,35 @@ def test_b28_an_opened_folder_is_closed_again_and_its_parent_left_alone(tmp_path
     folder.chmod(0o500)
     ensure_private_dir(folder)
     assert _mode(folder) == 0o500
+
+
+LOOKS = [
+    "env; set",
+    "cat /proc/self/environ /proc/$PPID/environ; tr '\\0' '\\n' < /proc/$PPID/environ",
+    "for each in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $each 2>/dev/null | grep -a smith-seat; done; true",
+    "ps axeww | grep smith-seat | cut -c 1-2000; true",
+    "git -c alias.x='!env' x; python3 -c 'import os; print(os.environ)'",
+]
+
+
+def test_b27_neither_commands_nor_errors_nor_files_ever_show_a_key(own_place: Place) -> None:
+    own_place.environ |= {
+        "LLM_API_KEY": "sk-smith-seat-SECRET123", "LINKUP_API_KEY": "lk-smith-seat-SECRET456", "MY_VAR": "1",
+    }  # fmt: skip
+    with Seat(own_place, "--model", "m") as seat:
+        results = seat.run(*LOOKS, timeout=60)
+        assert "MY_VAR=1" in results[0]
+        seat.refused(
+            "refuse", Status(status=401, body={"error": {"message": "bad"}}, echo_key=True), shows="LLM_API_KEY"
+        )
+        key = "sk-smith-seat-SECRET123"
+        for body in (f"key {key}", f"{key[:12]} {key}", f"https://x/?key={key}", f'{{"k": "{key}"}}', key.upper()):
+            seat.terminal.type("\x03")
+            seat.begin("again", Status(status=400, body={"error": {"message": body}}))
+        seat.terminal.wait_for(lambda text: "again" in text)
+        assert b"SECRET" not in bytes(seat.terminal.raw)
+        assert not any("SECRET" in result for result in results)
+        assert b"SECRET" not in b"".join(request.body for request in seat.server.requests)
+        seat.terminal.type("/quit\r")
+    kept = subprocess.run(["grep", "-ra", "SECRET", str(own_place.home), str(own_place.project)], capture_output=True)
+    assert kept.stdout == b""

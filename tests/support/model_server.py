@@ -133,6 +133,10 @@ class ModelServer:
         """Add answers to the queue."""
         self._queue.extend(answers)
 
+    def forget_answers(self) -> None:
+        """Drop the answers that nobody has asked for yet."""
+        self._queue.clear()
+
     async def wait_for_requests(self, count: int, timeout: float = 10.0) -> RecordedRequest:
         """Return the chat completion number `count` (from 1) as soon as it has come in."""
         async with asyncio.timeout(timeout), self._arrived:

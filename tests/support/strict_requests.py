@@ -148,7 +148,8 @@ def _schema_problems(schema: Any, *, root: bool = False) -> list[str]:
 def _text_problems(value: Any) -> list[str]:
     """Lone surrogates and NUL can be written as JSON escapes, and poison whatever stores the text."""
     text = json.dumps(value, ensure_ascii=False)
-    problems = ["U+0000 in the request"] if "\\u0000" in text else []
+    # The escape itself may be quoted, as text that somebody has written.
+    problems = ["U+0000 in the request"] if re.search(r"(?<!\\)(?:\\\\)*\\u0000", text) else []
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
