@@ -21,10 +21,9 @@ from smith_tui.keys import app_bindings, help_rows, resolve_keys
 from smith_tui.output.app import OutputApp
 from smith_tui.palette import AppActions, SlashCommands
 from smith_tui.paste_parser import use_paste_parser
-from smith_tui.prompt_memory import PromptMemory
 from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
-from smith_tui.start import AppStart
+from smith_tui.start import AppStart, start_around
 from smith_tui.theme import THEMES, textual_theme
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from smith_tui.copy_desk import CopyDesk
     from smith_tui.early_terminal import EarlyTerminal
     from smith_tui.inspect.host import InspectionHost
+    from smith_tui.prompt_memory import PromptMemory
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
     from smith_tui.transcript.document_view import DocumentView
@@ -296,6 +296,13 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
             self.start.hide_keys()
         self.chat.setup_over(result)
 
+    def action_command_palette(self) -> None:
+        """Show the commands and the keys that work everywhere, to choose from."""
+        from smith_tui.palette import Palette
+
+        if not Palette.is_open(self):
+            self.push_screen(Palette(id="--command-palette"))
+
     def choose_command(self, command: Command) -> None:
         """Run a command from the palette, or put it into the prompt when it takes arguments."""
         if command.usage:
@@ -336,19 +343,9 @@ def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = N
     return app.return_code or 0
 
 
-def app_around(runtime: "Runtime", prompts: PromptMemory | None = None) -> SmithApp:
+def app_around(runtime: "Runtime", prompts: "PromptMemory | None" = None) -> SmithApp:
     """Return an app around an engine that is open already; prompts: as in AppStart."""
-    config = runtime.services.config.effective
-    model = runtime.session.choice.model or config.default_model or ""
-    return SmithApp(
-        AppStart(
-            config=config,
-            cwd=runtime.session.cwd,
-            open_runtime=lambda: runtime,
-            model=model,
-            prompts=prompts or PromptMemory(),
-        )
-    )
+    return SmithApp(start_around(runtime, prompts))
 
 
 def _collect_garbage_again() -> None:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from smith_tui.start import SmithHost
 
 
-class Palette(LeftOnce[None], CommandPalette):
+class Palette(CommandPalette, LeftOnce[None]):  # the first one gives the looks
     """The toolkit's palette, its letters in colours that can be read, on an empty screen as every other dialogue."""
 
     DEFAULT_CSS = """
     Palette { background: $background; }
     Palette > Vertical { background: $surface; margin-top: 1; }
     Palette > Vertical:dark { background: $surface; }
-    Palette #--input, Palette #--input.--list-visible { border: none; }
+    Palette #--input, Palette #--input.--list-visible { border: blank; }
     Palette SearchIcon { display: none; }
     Palette CommandInput { padding-left: 2; color: $foreground; }
-    Palette CommandList, Palette CommandList:focus { border: none; }
+    Palette CommandList, Palette CommandList:focus { border: blank; }
     Palette CommandList > .option-list--option { color: $foreground; text-style: none; }
     Palette CommandList > .option-list--option-highlighted {
         color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
