@@ -14,7 +14,9 @@ from smith_core.cancel import CancelToken
 from tests.support.edit_rounds import edit_rounds
 from tests.support.engine import open_engine, run_turn
 from tests.support.file_tools import assert_refused, edit, names, sha256, write
+from tests.support.model_steps import call_tools
 from tests.support.scripted_client import ScriptedClient, calls
+from tests.support.seat import Seat
 
 ROOT = Path(__file__).parents[2]
 
@@ -198,3 +200,30 @@ async def test_b12_two_edits_with_one_hash_in_one_answer(tmp_path: Path) -> None
     assert not second.ok
     assert "changed" in second.content
     assert hashlib.sha256(target.read_bytes()).hexdigest() in second.content
+
+
+def test_b11_b12_links_modes_and_changes_of_others_survive_the_running_app(seat: Seat) -> None:
+    folder = seat.project
+    (folder / "real.sh").write_text("1\n2\n3\n")
+    (folder / "real.sh").chmod(0o755)
+    (folder / "link.sh").symlink_to("real.sh")
+    os.link(folder / "real.sh", folder / "second name")
+    first = sha256(folder / "real.sh")
+    place = {"path": "link.sh", "operation": "replace", "hash": first}
+    both = call_tools(
+        ("edit", {**place, "start_line": 1, "text": "ONE"}), ("edit", {**place, "start_line": 3, "text": "THREE"})
+    )
+    seat.ask("edit twice", both)
+    assert (folder / "link.sh").is_symlink()
+    assert (folder / "real.sh").read_text() == (folder / "second name").read_text() == "ONE\n2\n3\n"
+    assert stat.S_IMODE((folder / "real.sh").stat().st_mode) == 0o755
+    refusal = seat.results()[1]
+    assert "changed" in refusal and sha256(folder / "real.sh") in refusal
+    assert "✗ edit" in seat.terminal.text()
+    outside = call_tools(
+        ("bash", {"command": "echo theirs >> real.sh"}),
+        ("edit", {**place, "hash": sha256(folder / "real.sh"), "start_line": 1, "text": "MINE"}),
+    )
+    seat.ask("edit behind another", outside)
+    assert (folder / "real.sh").read_text() == "ONE\n2\n3\ntheirs\n"
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".smith")]

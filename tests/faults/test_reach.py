@@ -334,7 +334,8 @@ INSIDE = [
     "http://127.0.0.1:{}/", "http://①②⑦.⓪.⓪.①:{}/", "http://127。0。0。1:{}/", "http://%31%32%37.0.0.1:{}/",
     "http://LOCALHOST.:{}/", "http:/\\127.0.0.1:{}/", "http://[::ffff:127.0.0.1%25lo]:{}/", " http://127.0.0.1:{}/",
     "ht\ttp://127.0.0.1:{}/", "http://127.0.0.1\n:{}/", "http://0:{}/", "http://[0:0:0:0:0:0:0:1]:{}/",
-    "file://localhost/etc/passwd", "FILE:///etc/passwd", "gopher://127.0.0.1:{}/_GET", "data:text/html,x", "//127.0.0.1:{}/",
+    "file://localhost/etc/passwd", "FILE:///etc/passwd", "gopher://127.0.0.1:{}/_GET", "data:text/html,x",
+    "//127.0.0.1:{}/",
     "http://127.0.0.1:{}#@example.org/", "http://example.org@127.0.0.1:{}/", "unix:///run/docker.sock",
 ]  # fmt: skip
 

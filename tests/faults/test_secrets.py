@@ -129,6 +129,7 @@ def test_b28_an_opened_folder_is_closed_again_and_its_parent_left_alone(tmp_path
     assert _mode(folder) == 0o500
 
 
+KEY = "sk-smith-seat-SECRET123"
 LOOKS = [
     "env; set",
     "cat /proc/self/environ /proc/$PPID/environ; tr '\\0' '\\n' < /proc/$PPID/environ",
@@ -138,24 +139,25 @@ LOOKS = [
 ]
 
 
-def test_b27_neither_commands_nor_errors_nor_files_ever_show_a_key(own_place: Place) -> None:
-    own_place.environ |= {
-        "LLM_API_KEY": "sk-smith-seat-SECRET123", "LINKUP_API_KEY": "lk-smith-seat-SECRET456", "MY_VAR": "1",
+def test_b27_neither_commands_nor_errors_nor_files_ever_show_a_key(place: Place) -> None:
+    place.environ |= {
+        "LLM_API_KEY": KEY, "LINKUP_API_KEY": "lk-smith-seat-SECRET456", "MY_VAR": "1",
     }  # fmt: skip
-    with Seat(own_place, "--model", "m") as seat:
+    with Seat(place, "--model", "m") as seat:
         results = seat.run(*LOOKS, timeout=60)
         assert "MY_VAR=1" in results[0]
         seat.refused(
             "refuse", Status(status=401, body={"error": {"message": "bad"}}, echo_key=True), shows="LLM_API_KEY"
         )
-        key = "sk-smith-seat-SECRET123"
-        for body in (f"key {key}", f"{key[:12]} {key}", f"https://x/?key={key}", f'{{"k": "{key}"}}', key.upper()):
-            seat.terminal.type("\x03")
-            seat.begin("again", Status(status=400, body={"error": {"message": body}}))
-        seat.terminal.wait_for(lambda text: "again" in text)
+        for number, body in enumerate(
+            (f"{KEY} {KEY[:12]}", f"https://x/?key={KEY}&y", f'{{"k": "{KEY}"}}', f"\\n{KEY}\\n")
+        ):
+            refusal = Status(status=400, body={"error": {"message": f"{body} refusal {number}"}})
+            seat.ask("in between")
+            seat.refused("again", refusal, shows=f"refusal {number}")
         assert b"SECRET" not in bytes(seat.terminal.raw)
         assert not any("SECRET" in result for result in results)
         assert b"SECRET" not in b"".join(request.body for request in seat.server.requests)
         seat.terminal.type("/quit\r")
-    kept = subprocess.run(["grep", "-ra", "SECRET", str(own_place.home), str(own_place.project)], capture_output=True)
+    kept = subprocess.run(["grep", "-ra", "SECRET", str(place.home), str(place.project)], capture_output=True)
     assert kept.stdout == b""

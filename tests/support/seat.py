@@ -1,5 +1,6 @@
 """One running app that many tests use in turn: a person's terminal, and a strict model that is told what to answer."""
 
+import contextlib
 import time
 from pathlib import Path
 from types import TracebackType
@@ -114,6 +115,14 @@ def wait_until_gone(names: tuple[str, ...], timeout: float = 3.0) -> None:
     while left := [line for line in map(_command_line, psutil.process_iter()) if any(name in line for name in names)]:
         assert time.monotonic() < end, left
         time.sleep(0.05)
+
+
+def end_all(names: tuple[str, ...]) -> None:
+    """Kill the processes whose command line holds one of these."""
+    for process in psutil.process_iter():
+        if any(name in _command_line(process) for name in names):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
 
 
 def _command_line(process: psutil.Process) -> str:
