@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from smith_core.cancel import new_root
+from smith_core.config.schema import Config
 from smith_core.conversation import UsageTracker
 from smith_core.dispatch.worker import Children
 from smith_core.embedded.label import label_of
@@ -339,8 +340,9 @@ class Session:
         self.active_role = role
 
     def resume_role(self, role: str) -> None:
-        """Work in the role of a conversation that is gone on with, unless this start has named another one."""
-        if role in ROLES and ROLES[role].user_facing and not self.has_own_role:
+        """Work in the role of a conversation that is gone on with, unless this start or a setting names one."""
+        is_named = self.has_own_role or self.services.config.effective.active_role != Config().active_role
+        if role in ROLES and ROLES[role].user_facing and not is_named:
             self.active_role = role
 
     def active_role_from_config(self, changed_path: str) -> None:
