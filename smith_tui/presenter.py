@@ -1,5 +1,6 @@
 """From events to the screen: one match statement, and the little state that it needs."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from smith_core.ansi import clean_output
@@ -33,6 +34,7 @@ from smith_core.events import (
 )
 from smith_core.messages import Message, ToolResult, TurnResult, Usage, typed_text
 from smith_core.roles import ROLES
+from smith_tui.stored_calls import StoredCall, stored_calls
 from smith_tui.transcript.summaries import summarize
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.status_line import Activity, StatusState
@@ -56,6 +58,9 @@ class OutputSink(Protocol):
 
     def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
         """End a call; full_path: of its raw output on disk, if that was kept."""
+
+    def restore(self, stored: Iterable[StoredCall]) -> None:
+        """List calls of an earlier time in place of all others."""
 
     def clear(self) -> None:
         """Forget all calls."""
@@ -266,7 +271,7 @@ class Presenter:
     def _loaded(self, messages: tuple[Message, ...]) -> None:
         self._streaming = False
         self.transcript.load(messages)
-        self.output.clear()
+        self.output.restore(stored_calls(messages))
 
     def _turn_ended(self, result: TurnResult) -> None:
         self.end_answer()

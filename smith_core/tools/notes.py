@@ -11,12 +11,13 @@ from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
 from smith_core.store.interface import Note, Persistence
 from smith_core.text import clean_text, shorten
-from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
+from smith_core.tools.base import MODEL_TEXT_LIMIT, ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.found import find, found_text, titles_of
 
 EXCERPT_CHARACTERS = 160
 MOST_HITS = 10
 _NEAR_KEYS = 5
+_PAGE_CHARACTERS = MODEL_TEXT_LIMIT - 200
 _TEXT = {"type": "string"}
 _ACTIONS = ("list", "get", "upsert", "delete")
 _OTHER_WORDS = {
@@ -36,6 +37,7 @@ class RecallArguments(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of recall."""
 
     key: Annotated[str | None, msgspec.Meta(description="Return the note of this key, whole.")] = None
+    offset: Annotated[int, msgspec.Meta(ge=0, description="With key: go on at this character of a long note.")] = 0
     prefix: Annotated[
         Any, msgspec.Meta(description="List the notes whose keys begin with this.", extra_json_schema=_TEXT)
     ] = None
@@ -88,10 +90,23 @@ async def recall(arguments: RecallArguments, ctx: ToolContext) -> ToolOutcome:
             )
         note = await store.get_note(ctx.conversation_id, key)
         if note is not None:
-            return succeeded(note.text)
+            return _page(note, arguments.offset)
         return _no_note(key, await store.list_notes(ctx.conversation_id), "recall without arguments lists all keys")
 
     return await _reading(work, ctx)
+
+
+def _page(note: Note, offset: int) -> ToolOutcome:
+    """Return a note from a character on, as far as a result has room, and how to get at what follows."""
+    length = len(note.text)
+    if offset and offset >= length:
+        return failed(f"{note.key} has {length} characters, so that none follows {offset}", code="bad_offset")
+    end = offset + _PAGE_CHARACTERS
+    if not offset and length <= MODEL_TEXT_LIMIT:
+        return succeeded(note.text)
+    more = f"; offset {end} goes on" if end < length else ", the end"
+    place = f"[characters {offset} to {min(end, length)} of {length}{more}]"
+    return succeeded(f"{note.text[offset:end]}\n{place}")
 
 
 async def note(arguments: NoteArguments, ctx: ToolContext) -> ToolOutcome:

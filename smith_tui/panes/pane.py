@@ -1,6 +1,6 @@
 """One child's pane: its title, and its stream in a transcript of its own inside a frame."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -12,6 +12,7 @@ from smith_core.events import AnyEvent, ChildEnded, ChildStarted, TurnEnded, Tur
 from smith_tui.panes.child import ChildState, begun, ended
 from smith_tui.panes.title_bar import PaneTitle
 from smith_tui.presenter import Presenter
+from smith_tui.stored_calls import StoredCall
 from smith_tui.theme import Theme
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.status_line import Activity, StatusState
@@ -72,6 +73,9 @@ class NoOutput:
         """Ignore it."""
 
     def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
+        """Ignore it."""
+
+    def restore(self, stored: Iterable[StoredCall]) -> None:
         """Ignore it."""
 
     def clear(self) -> None:

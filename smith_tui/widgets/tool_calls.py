@@ -11,7 +11,10 @@ from smith_tui.widgets.status_line import format_seconds
 from smith_tui.widgets.tail_view import TailView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from smith_tui.emulator.emulator import Emulator
+    from smith_tui.stored_calls import StoredCall
     from smith_tui.widgets.file_lines import FileLines
 
 MAX_CALLS = 200
@@ -61,6 +64,7 @@ class ToolCall:
         self._is_screen = False
         self._is_chosen = False
         self._has_screen = True
+        self._kept: tuple[str, bool] | None = None
         self._begin_lines()
 
     def _begin_lines(self) -> None:
@@ -75,6 +79,7 @@ class ToolCall:
     @property
     def view(self) -> TailView:
         """The window that is looked through now."""
+        self._unfold()
         if self._whole_view is not None:
             return self._whole_view
         if not self._is_screen:
@@ -122,6 +127,16 @@ class ToolCall:
             lines = [_coloured(line) for line in lines]
         self.store.feed("".join(line + "\n" for line in lines).encode("utf-8", "replace"))
 
+    def keep_text(self, text: str, *, diff: bool) -> None:
+        """Make `text` the whole output as soon as somebody looks at it."""
+        self._kept = (text, diff)
+        self._has_screen = False
+
+    def _unfold(self) -> None:
+        if self._kept is not None:
+            (text, diff), self._kept = self._kept, None
+            self.set_text(text, diff=diff)
+
     def show_whole(self, whole: "FileLines") -> None:
         """Show the output from its file, at its start."""
         self.close_whole()
@@ -138,6 +153,7 @@ class ToolCall:
     def copied_text(self) -> str:
         """What is copied of it: the text of the screen, or of all lines in memory, at most MAX_COPIED_BYTES of raw
         output."""
+        self._unfold()
         if self.is_screen:
             lines = self.view.lines
             rows = [lines.line(number).text.rstrip() for number in range(lines.first_line, lines.end_line)]
@@ -202,6 +218,14 @@ class ToolCalls:
         if number == count:
             self.shown = call
         self._forget_oldest()
+
+    def restore(self, stored: "Iterable[StoredCall]", now: float) -> None:
+        """Add calls of an earlier time, which have ended, and show the last of them."""
+        for item in stored:
+            call = ToolCall(item.call_id, item.name, item.summary, now - item.duration_s)
+            call.state, call.exit_code, call.ended_at, call.full_path = item.state, item.exit_code, now, item.full_path
+            call.keep_text(item.text, diff=item.is_diff)
+            self._calls[item.call_id] = self.shown = call
 
     def end(self, call_id: str, state: CallState, exit_code: int | None, now: float, full_path: str = "") -> None:
         """Record how a call ended and where its raw output is; an unknown one is ignored."""

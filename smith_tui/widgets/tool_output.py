@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,6 +21,9 @@ from smith_tui.widgets.frames import Frames
 from smith_tui.widgets.output_rows import Marks, found_lines, marked_strip, selected_text, text_before
 from smith_tui.widgets.tail_view import ViewRow
 from smith_tui.widgets.tool_calls import CallState, HeaderStyle, ToolCall, ToolCalls, header
+
+if TYPE_CHECKING:
+    from smith_tui.stored_calls import StoredCall
 
 MIN_TABBED_ROWS = 6
 """Rows of the pane from which on there is one for the tabs."""
@@ -129,6 +133,15 @@ class ToolOutputPane(Widget, can_focus=True):
         """Forget all calls."""
         self._calls.close()
         self._calls = ToolCalls()
+        self._calls_changed()
+
+    def restore(self, stored: "Iterable[StoredCall]") -> None:
+        """List the calls of a conversation that is gone on with in place of all others."""
+        self._calls.close()
+        self._calls = ToolCalls()
+        self._calls.restore(stored, self._clock())
+        # Nobody has asked for it: the transcript stays where it is.
+        self._posted_call = self.shown_call
         self._calls_changed()
 
     def show_call(self, call_id: str) -> None:

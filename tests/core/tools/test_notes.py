@@ -159,7 +159,7 @@ def test_every_argument_says_its_type() -> None:
     }
     assert {name: set(properties) for name, properties in schemas.items()} == {
         "record": {"key", "value"},
-        "recall": {"key", "prefix", "query"},
+        "recall": {"key", "offset", "prefix", "query"},
         "note": {"action", "id", "text"},
     }
     assert all(
@@ -192,3 +192,17 @@ async def test_a_model_finds_what_was_said_in_another_conversation_of_this_proje
 
 async def test_looking_back_without_an_index_says_so(call: Caller) -> None:
     assert "no search index" in (await call("recall", '{"query": "x"}')).content
+
+
+async def test_a_long_note_is_recalled_page_by_page(call: Caller) -> None:
+    text = "".join(f"{number:07d}\n" for number in range(30_000))
+    await call.store.put_note("conv", "long", text)
+    pages, offset = "", 0
+    while offset < len(text):
+        result = await call("recall", f'{{"key": "long", "offset": {offset}}}')
+        assert result.ok and result.metadata.omitted_chars == 0
+        page, _, place = result.content.rpartition("\n[")
+        pages, offset = pages + page, offset + len(page)
+        assert (f"offset {offset} goes on" in place) == (offset < len(text))
+    assert pages == text
+    assert not (await call("recall", f'{{"key": "long", "offset": {len(text)}}}')).ok

@@ -1,9 +1,12 @@
 """The tool-output pane in a running app."""
 
 import time
+from pathlib import Path
 
 import pytest
 
+from smith_core.messages import Message, ToolCall, ToolMetadata
+from smith_tui.stored_calls import stored_calls
 from smith_tui.widgets.tool_calls import MAX_BYTES, ToolCalls, header
 from smith_tui.widgets.tool_output import MIN_TABBED_ROWS, ToolOutputPane
 from tests.support.widget_app import MARKUP, ODD_WIDTHS, WidgetApp, assert_exact_width, lines_of, running_timers
@@ -142,6 +145,37 @@ async def test_earlier_calls_are_reached_by_keys_and_stay_in_view() -> None:
         assert pane.shown_call == "c2"
         await pilot.pause()
         assert [message.call_id for message in app.messages][-2:] == ["c5", "c2"]
+
+
+async def test_the_calls_of_a_stored_conversation_are_listed_again(tmp_path: Path) -> None:
+    spill = tmp_path / "output.log"
+    spill.write_text("all of it\n" * 50)
+    edit, bash = ToolCall("c1", "edit", '{"path": "a.py"}'), ToolCall("c2", "bash", '{"command": "make [/x]"}')
+    kept = ToolMetadata(exit_code=2, duration_s=61.0, full_output_path=str(spill))
+    messages = [
+        Message(role="user", content="go"),
+        Message(role="assistant", tool_calls=(edit, bash, ToolCall("c3", "bash"))),
+        Message(
+            role="tool", tool_call_id="c1", name="edit", content="done", metadata=ToolMetadata(diff="-old\n+new\n")
+        ),
+        Message(role="tool", tool_call_id="c2", name="bash", ok=False, content="its [bold]end\x1b", metadata=kept),
+    ]
+    assert [call.call_id for call in stored_calls(messages, 1)] == ["c2"]
+    pane = ToolOutputPane()
+    app = WidgetApp(pane, record=[ToolOutputPane.Shown])
+    async with app.run_test(size=(70, 8)) as pilot:
+        pane.start_call("before", "bash", "of another conversation")
+        pane.restore(stored_calls(messages))
+        assert pane.shown_call == "c2" and body(pane)[0].startswith("its [bold]end")
+        assert all(part in header_of(pane) for part in ("make [/x]", "exit 2", "1:01", "call 2/2"))
+        await pilot.press("o")
+        await app.workers.wait_for_complete()
+        assert body(pane)[0] == "all of it"
+        await pilot.press("left_square_bracket")
+        assert body(pane)[:2] == ["-old", "+new"]
+        pane.start_call("c4", "bash", "goes on")
+        assert pane.shown_call == "c1"
+        assert [message.call_id for message in app.messages] == ["before", "c1"]
 
 
 async def test_unknown_calls_and_clear_are_harmless() -> None:
