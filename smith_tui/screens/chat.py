@@ -16,7 +16,6 @@ from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.prompt_queue import PromptQueue
-from smith_tui.screens.finding import Finder
 from smith_tui.screens.late_parts import LateParts
 from smith_tui.screens.permission_desk import PermissionDesk
 from smith_tui.screens.stored_desk import StoredDesk
@@ -25,7 +24,6 @@ from smith_tui.start import WELCOME
 from smith_tui.theme import THEMES, Theme
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.choice_list import ChoiceList
-from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
 from smith_tui.widgets.queue_panel import QueuePanel
@@ -86,7 +84,6 @@ class ChatScreen(LateParts):
         with Vertical():
             with Container(id="panes"):
                 yield Transcript(theme=THEMES[ui.theme], id="transcript")
-            yield FindBar(actions=self._actions, again="find", id="find")
             yield QueuePanel(self.queue, actions=self._actions, id="queue")
             yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
             yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
@@ -98,8 +95,6 @@ class ChatScreen(LateParts):
         self.transcript = self.query_one(Transcript)
         self.prompt = self.query_one(Prompt)
         self.status = self.query_one(StatusBar)
-        self.find_bar = self.query_one(FindBar)
-        self.finder = Finder(self.find_bar, self.transcript)
         self.desk = ChildDesk(
             self,
             self.transcript,
@@ -303,7 +298,7 @@ class ChatScreen(LateParts):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the widget that has the focus."""
         # A search in a pane leaves the pane what it is.
-        if event.widget is not self.find_bar:
+        if event.widget.id != "find":
             self.desk.note_focus(event.widget)
         self._show_keys()
 
@@ -367,20 +362,8 @@ class ChatScreen(LateParts):
         streams = self.transcript if pane is None else pane.transcript
         self.finder.open(self.output if self.output.has_focus else streams)
 
-    @on(FindBar.Changed)
-    def _find_changed(self, message: FindBar.Changed) -> None:
-        self.finder.change(message.text)
-
-    @on(FindBar.Next)
-    def _find_next(self) -> None:
-        self.finder.step(1)
-
-    @on(FindBar.Previous)
-    def _find_previous(self) -> None:
-        self.finder.step(-1)
-
-    @on(FindBar.Closed)
-    def _find_closed(self) -> None:
+    def on_find_bar_closed(self) -> None:
+        """Go back to where the person was."""
         self.finder.forget()
         pane = self.desk.current
         if self.finder.searched is self.output and self.output.display:

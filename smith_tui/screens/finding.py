@@ -1,9 +1,10 @@
 """A search in a transcript or an output: what the find bar asks for, and which match is in view."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from smith_tui.widgets.find_bar import FindBar
+if TYPE_CHECKING:
+    from smith_tui.widgets.find_bar import FindBar
 
 
 class Searchable(Protocol):
@@ -26,7 +27,7 @@ class Searchable(Protocol):
 class Finder:
     """Looks through one widget at a time."""
 
-    def __init__(self, bar: FindBar, searched: Searchable) -> None:
+    def __init__(self, bar: "FindBar", searched: Searchable) -> None:
         self._bar = bar
         self.searched = searched
         """Where it looks."""

@@ -10,13 +10,15 @@ from smith_tui.keys import KeyAction
 
 if TYPE_CHECKING:
     from smith_tui.presenter import Presenter
+    from smith_tui.screens.finding import Finder
     from smith_tui.transcript.view import Transcript
+    from smith_tui.widgets.find_bar import FindBar
     from smith_tui.widgets.status_bar import StatusBar
     from smith_tui.widgets.tool_output import ToolOutputPane
 
 
 class LateParts(Screen[None]):
-    """A screen of transcript and status bar, with an output pane behind the transcript as soon as a turn needs one."""
+    """A screen of transcript and status bar, with an output pane and a line to search in as soon as somebody asks."""
 
     transcript: "Transcript"
     status: "StatusBar"
@@ -33,6 +35,35 @@ class LateParts(Screen[None]):
         pane = ToolOutputPane(actions=self._actions, id="output")
         self.query_one("#panes").mount(pane, after=self.transcript)
         return pane
+
+    @cached_property
+    def find_bar(self) -> "FindBar":
+        """Where a search is typed."""
+        from smith_tui.widgets.find_bar import FindBar
+
+        bar = FindBar(actions=self._actions, again="find", id="find")
+        above = self.query("#panes, #children").last()
+        above.parent.mount(bar, after=above)  # type: ignore[union-attr]
+        return bar
+
+    @cached_property
+    def finder(self) -> "Finder":
+        """Whoever searches what is shown."""
+        from smith_tui.screens.finding import Finder
+
+        return Finder(self.find_bar, self.transcript)
+
+    def on_input_line_changed(self, message: "FindBar.Changed") -> None:
+        """Search as it is typed."""
+        self.finder.change(message.text)
+
+    def on_find_bar_next(self) -> None:
+        """Go on to the next match."""
+        self.finder.step(1)
+
+    def on_find_bar_previous(self) -> None:
+        """Go back to the match before."""
+        self.finder.step(-1)
 
     @cached_property
     def presenter(self) -> "Presenter":

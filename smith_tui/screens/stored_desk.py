@@ -24,8 +24,16 @@ class StoredHost(Protocol):
     """What is needed of the screen that conversations are opened on."""
 
     transcript: "Transcript"
-    find_bar: "FindBar"
-    finder: "Finder"
+
+    @property
+    def find_bar(self) -> "FindBar":
+        """Where a search is typed."""
+        ...
+
+    @property
+    def finder(self) -> "Finder":
+        """Whoever searches what is shown."""
+        ...
 
     @property
     def app(self) -> "App[Any]":
