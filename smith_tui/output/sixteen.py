@@ -4,9 +4,11 @@ import colorsys
 
 from rich.color_triplet import ColorTriplet
 
+from smith_tui.theme import contrast
+
 _HUES = ((20, 1), (75, 3), (165, 2), (200, 6), (250, 4), (330, 5), (360, 1))
 """Ends of hues in degrees, and the number of the colour that is meant by those below."""
-_LEAST_SATURATION, _LEAST_VALUE, _BRIGHT = 0.15, 0.3, 0.6
+_LEAST_SATURATION, _LEAST_VALUE = 0.15, 0.3
 
 
 def same_hue(color: ColorTriplet) -> int | None:
@@ -15,4 +17,6 @@ def same_hue(color: ColorTriplet) -> int | None:
     if saturation < _LEAST_SATURATION or value < _LEAST_VALUE:
         return None
     number = next(number for end, number in _HUES if hue * 360 <= end)
-    return number + 8 if value >= _BRIGHT else number
+    # Letters for a light ground stay dark there: bright yellow on white cannot be read.
+    is_bright = contrast(color.hex, "#000000") >= contrast(color.hex, "#ffffff")
+    return number + 8 if is_bright else number

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.color import ColorSystem
+from rich.color import Color, ColorSystem
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -19,6 +19,8 @@ from textual.strip import Strip
 from smith_tui.output.canvas import Canvas
 from smith_tui.output.encoder import changed_spans
 from smith_tui.output.pens import PLAIN
+from smith_tui.output.sixteen import same_hue
+from smith_tui.theme import THEMES, Theme
 from tests.support.exact_screen import ExactScreen
 
 CONSOLE = Console(force_terminal=True, color_system="truecolor")
@@ -224,6 +226,13 @@ def test_of_sixteen_colours_letters_get_the_one_of_their_hue() -> None:
     colors = ("#9be8b0", "#ffa8a8", "#86958b", "#0d5c2e", "#b79df5")
     canvas.apply(painted(5, tuple((letter, Style(color=color)) for letter, color in zip("+-ogv", colors, strict=True))))
     assert canvas.encode((0, 0)).startswith("\x1b[1;1H\x1b[92m+\x1b[91m-\x1b[37mo\x1b[32mg\x1b[95mv")
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_letters_are_bright_on_dark_grounds_and_dark_on_light_ones(theme: Theme) -> None:
+    colors = (theme.green, theme.amber, theme.cyan, theme.violet, theme.error, theme.code.number, theme.code.string)
+    numbers = [same_hue(Color.parse(color).get_truecolor()) for color in colors]
+    assert all(number is not None and (number >= 8) == theme.is_dark for number in numbers)
 
 
 def test_spans_are_as_short_as_can_be_and_never_halve_a_character() -> None:
