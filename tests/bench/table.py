@@ -82,13 +82,13 @@ PARTS: tuple[Part, ...] = (
         "far_echo",
         "far",
         (
-            Row("line of 200 ms and 50 KB/s: key echo p95, idle, behind the line", "ms", 50),
-            Row("the same at 200 tokens/s", "ms", 100),
-            Row("the same with pages turning", "ms", 400),
+            Row("line of 200 ms and 50 KB/s: key echo p95, idle", "ms", 50, "a near line and 400 ms, difference"),
+            Row("the same at 200 tokens/s", "ms", 100, "a near line and 400 ms, difference"),
+            Row("the same with pages turning", "ms", 400, "400 ms, difference"),
             Row("200 tokens/s on that line: written a second", "bytes", 15_000),
         ),
     ),
-    Part("far_cancel", "far", (Row("Ctrl+C on that line → cancelled on screen, behind the line", "ms", 300),)),
+    Part("far_cancel", "far", (Row("Ctrl+C on that line → cancelled on screen", "ms", 300, "400 ms, difference"),)),
     Part(
         "chunk_cost",
         "host",
