@@ -48,8 +48,14 @@ def _shared() -> Path:
     return folder
 
 
+def _inherited() -> dict[str, str]:
+    """Return our environment without what changes a screen's size, or keeps compiled code from being kept."""
+    left_out = ("COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if name not in left_out}
+
+
 def _environment(home: Path, folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    kept = _inherited()
     folders = {"CACHE": "c", "CONFIG": "k", "DATA": "d", "STATE": "s"}
     kept |= {f"XDG_{kind}_HOME": f"{folder}/{name}" for kind, name in folders.items()}
     return kept | {"HOME": str(home), "XDG_RUNTIME_DIR": f"{home}/run"}
@@ -92,7 +98,7 @@ def smith(
 def baseline(module: str, *arguments: object) -> Iterator[Probe]:
     """Run a baseline app of the bench."""
     command = [sys.executable, "-m", f"tests.bench.{module}", *map(str, arguments)]
-    with Probe(command, dict(os.environ), Path.cwd()) as probe:
+    with Probe(command, _inherited(), Path.cwd()) as probe:
         yield probe
 
 
