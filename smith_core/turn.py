@@ -108,6 +108,7 @@ class _TurnLoop:
         self.policy = RetryPolicy.from_config(setup.config)
         self.limits = window_limits(setup.config, setup.model, self.tools)
         self.weights = Weights()
+        self._sent: tuple[int, WindowLimits | None, tuple[Message, ...]] = (0, None, ())
         self.used_call_ids = {call.id for message in setup.history for call in message.tool_calls}
 
     async def run(self) -> TurnOutput:
@@ -149,8 +150,16 @@ class _TurnLoop:
         return self._finish("cancelled" if error.kind == "cancelled" else "error", error)
 
     def _transcript(self) -> tuple[Message, ...]:
-        history = without_stranded((*self.setup.history, *self.messages), self.limits)
-        return build_messages(self.setup.system_prompt, history)
+        """Return what there is to send; anew only where a prompt or other limits may change what was sent before."""
+        known_messages, known_limits, transcript = self._sent
+        added = self.messages[known_messages:]
+        if known_limits is self.limits and all(message.role != "user" for message in added):
+            transcript = (*transcript, *added)
+        else:
+            history = without_stranded((*self.setup.history, *self.messages), self.limits)
+            transcript = build_messages(self.setup.system_prompt, history)
+        self._sent = len(self.messages), self.limits, transcript
+        return transcript
 
     async def _ask(self, messages: tuple[Message, ...]) -> CompletionOutcome:
         setup = self.setup

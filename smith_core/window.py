@@ -73,14 +73,15 @@ class Weights:
 
     def __init__(self) -> None:
         # Each message is kept beside what is known of it, so that no other one gets its number.
-        self._quarters: dict[int, tuple[Message, int]] = {}
+        self.known: dict[int, tuple[Message, int]] = {}
+        """What has been weighed, with the message, by its identity."""
         self._placeholders: dict[int, tuple[Message, Message]] = {}
 
     def quarters(self, message: Message, counts_reasoning: bool) -> int:
         """Return the estimate of a message in quarters of a token."""
-        known = self._quarters.get(id(message))
+        known = self.known.get(id(message))
         if known is None:
-            known = self._quarters[id(message)] = (message, message_quarters(message, counts_reasoning))
+            known = self.known[id(message)] = (message, message_quarters(message, counts_reasoning))
         return known[1]
 
     def elided(self, message: Message, over_chars: int) -> Message:
@@ -200,7 +201,7 @@ class _Fitting:
         kept: list[Message] = []
         size = kept_size = kept_count = elided = kept_elided = 0
         counts_reasoning, elide_over_chars = self.limits.counts_reasoning, self.limits.elide_over_chars
-        quarters_of = self._weights.quarters
+        weighed, weigh = self._weights.known.get, self._weights.quarters
         is_whole = True
         for index in range(stop - 1, start - 1, -1):
             if index == self._system:
@@ -210,7 +211,8 @@ class _Fitting:
             if role == "tool" and index < self._verbatim_from and len(message.content) > elide_over_chars:
                 message = self._elide(message)
                 elided += message is not self.messages[index]
-            size += quarters_of(message, counts_reasoning)
+            known = weighed(id(message))
+            size += weigh(message, counts_reasoning) if known is None else known[1]
             if size > self.room:
                 is_whole = False
                 break
