@@ -74,7 +74,7 @@ class ResultList(BarredView, can_focus=True):
         self._count = 0
         self._selected = -1
         self._message: list[Line] = []
-        self._cache: dict[tuple[int, bool], list[Line]] = {}
+        self._cache: dict[tuple[int, bool], list[Strip]] = {}
         self._cached_width = 0
 
     @property
@@ -165,6 +165,7 @@ class ResultList(BarredView, can_focus=True):
         if filters != self._styles.filters:
             self._styles = SeenStyles(self._styles.ground, filters)
             self._raised_styles = SeenStyles(self._raised_styles.ground, filters)
+            self._cache.clear()
         strips = [self.render_line(y) for y in crop.line_range]
         span = crop.column_span
         return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
@@ -178,10 +179,8 @@ class ResultList(BarredView, can_focus=True):
             return paint(line, width, self._styles)
         if index >= self._count:
             return paint(BLANK, width, self._styles)
-        lines = self._lines(index, width)
-        line = lines[row] if row < len(lines) else BLANK
-        is_raised = index == self._selected and row < len(lines)
-        return paint(line, width, self._raised_styles if is_raised else self._styles)
+        rows = self._rows(index, width)
+        return rows[row] if row < len(rows) else paint(BLANK, width, self._styles)
 
     # Inside
 
@@ -189,14 +188,15 @@ class ResultList(BarredView, can_focus=True):
     def _page_items(self) -> int:
         return max(1, self.page_rows // self._item_height - 1)
 
-    def _lines(self, index: int, width: int) -> list[Line]:
+    def _rows(self, index: int, width: int) -> list[Strip]:
         if width != self._cached_width or len(self._cache) > MAX_CACHED_ITEMS:
             self._cache.clear()
             self._cached_width = width
         key = (index, index == self._selected)
         if key not in self._cache:
-            frame = Frame(width, self._ink, is_selected=key[1])
-            self._cache[key] = self._render_item(index, frame)[: self._item_height]
+            lines = self._render_item(index, Frame(width, self._ink, is_selected=key[1]))[: self._item_height]
+            styles = self._raised_styles if key[1] else self._styles
+            self._cache[key] = [paint(line, width, styles) for line in lines]
         return self._cache[key]
 
     def _resize(self) -> None:
