@@ -1,5 +1,5 @@
-# make run | test | check | bench | bench-check | screenshots | kitty | docs | wheel-check | lock | clean. Everything they need is put into .venv.
-.PHONY: run test check suite bench bench-check crash local-eval screenshots kitty docs wheel-check lock clean
+# make run | test | check | bench | bench-check | soak | screenshots | kitty | docs | wheel-check | lock | clean. Everything they need is put into .venv.
+.PHONY: run test check suite bench bench-check crash soak local-eval screenshots kitty docs wheel-check lock clean
 .DEFAULT_GOAL := run
 
 BIN := .venv/bin
@@ -32,6 +32,11 @@ bench-check: .venv/.dev
 
 crash: .venv/.dev
 	$(BIN)/python -m tests.crash $(ARGS)
+
+# An hour of random use, with a picture, after many walks through the engine's states. ARGS="--minutes 5" for less.
+soak: .venv/.dev
+	SMITH_STATES=200 SMITH_STATES_STEPS=50 $(BIN)/python -m pytest --timeout 3000 tests/core/session/test_session_states.py
+	nice -n 5 $(BIN)/python -m tests.soak $(ARGS)
 
 local-eval: .venv/.dev
 	nice -n 10 $(BIN)/python -m tests.local_eval $(ARGS)
