@@ -63,7 +63,8 @@ def _place(hit: "SearchHit", titles: Mapping[str, str], *, with_ids: bool) -> st
     if hit.kind == "note":
         return f"note {hit.note_id.removeprefix(_SCRATCHPAD)} in {source}"
     who = f"{hit.role} {hit.tool}".strip()
-    return " ".join(filter(None, (_when(hit.time), who, f"in {source}, message {hit.sequence}")))
+    child = f"child {hit.job_id}, " if hit.job_id else ""
+    return " ".join(filter(None, (_when(hit.time), who, f"in {source}, {child}message {hit.sequence}")))
 
 
 def _when(seconds: float) -> str:

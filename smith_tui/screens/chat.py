@@ -307,6 +307,10 @@ class ChatScreen(LateParts):
         if not self.turns.open_link(message.link):
             self.desk.open_child(message.link)
 
+    def show_child(self, job_id: str) -> None:
+        """Show the whole transcript of a child of this conversation."""
+        self.desk.open_child(job_id)
+
     def _show_keys(self) -> None:
         scopes: dict[str | None, Scope] = {
             "prompt": "completion" if self.completing.is_open else "prompt",

@@ -144,7 +144,10 @@ class SearchScreen(LeftOnce[Opening | None]):
             key = self._look.key_of("search_close")
             self._say(f"This is project memory, which belongs to no conversation; {key} and /recall show it whole.")
             return
-        self.dismiss(Opening(passage.conversation_id, max(0, passage.sequence), found_text(passage)))
+        if passage.job_id:
+            self.dismiss(Opening(passage.conversation_id, job_id=passage.job_id))
+        else:
+            self.dismiss(Opening(passage.conversation_id, max(0, passage.sequence), found_text(passage)))
 
     # Asking
 

@@ -35,6 +35,8 @@ def passage_rows(passage: Passage, conversation: StoredConversation | None, now:
 def speaker(passage: Passage, ink: Ink) -> Span:
     """Return who said it, in a colour of their own."""
     match passage.kind, passage.role:
+        case _ if passage.job_id and passage.role in ("assistant", "task"):
+            return "child" if passage.role == "assistant" else "task of a child", ink.accent
         case ("note", _):
             return f"note {literal(passage.note_id)}", ink.warning
         case ("project_memory", _):

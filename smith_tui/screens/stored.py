@@ -32,7 +32,8 @@ class Passage(Protocol):
     """One place where something was said.
 
     kind: message, tool_result, note or project_memory. conversation_id: "" for project memory. sequence: number of
-    the message in its conversation, -1 for notes. excerpt: one line; highlights: ranges of its characters.
+    the message in its conversation, -1 for notes. job_id: of the child that said it, "" if none did. excerpt: one
+    line; highlights: ranges of its characters.
     """
 
     @property
@@ -41,6 +42,8 @@ class Passage(Protocol):
     def conversation_id(self) -> str: ...  # noqa: D102
     @property
     def sequence(self) -> int: ...  # noqa: D102
+    @property
+    def job_id(self) -> str: ...  # noqa: D102
     @property
     def note_id(self) -> str: ...  # noqa: D102
     @property
@@ -131,9 +134,10 @@ class Opening(msgspec.Struct, frozen=True):
     """What the person chose to see.
 
     conversation_id: "" for a new one. sequence: of the message to go to, 0 for the end. found: text of that
-    message to mark.
+    message to mark. job_id: of the child to show, "" for none.
     """
 
     conversation_id: str
     sequence: int = 0
     found: str = ""
+    job_id: str = ""

@@ -62,6 +62,10 @@ class StoredHost(Protocol):
         """Show an event; found: what to mark in a conversation that is loaded."""
         ...
 
+    def show_child(self, job_id: str) -> None:
+        """Show the whole transcript of a child of this conversation."""
+        ...
+
 
 class StoredDesk:
     """Opens what is chosen, and remembers what was searched for last."""
@@ -121,3 +125,5 @@ class StoredDesk:
     async def _load(self, opening: "Opening") -> None:
         async for event in self._host.runtime.open_conversation(opening.conversation_id, opening.sequence):
             self._host.show(event, opening.found)
+        if opening.job_id:
+            self._host.show_child(opening.job_id)

@@ -24,6 +24,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "message"
     conversation_id: str = "c0"
     sequence: int = 0
+    job_id: str = ""
     note_id: str = ""
     role: str = "user"
     tool: str = ""

@@ -10,8 +10,10 @@ from smith_core.commands.opening import ResumeWish
 from smith_core.llm.protocol import ModelRequest, StreamText
 from smith_tui.app import SmithApp, app_around
 from smith_tui.screens.child import NOTHING_KEPT, ChildScreen
+from smith_tui.screens.search import SearchScreen
 from tests.support.engine import open_engine, open_stored_engine
 from tests.support.scripted_client import Answer, ScriptedClient, calls
+from tests.support.search_journals import caught_up, find
 
 TASKS = {"explorer": "Find the [rule]", "worker": "Mend the sum"}
 
@@ -81,6 +83,28 @@ async def test_after_a_restart_the_transcript_opens_from_the_loaded_card(tmp_pat
         assert again.chat.desk.area is None
         await pilot.press("alt+t")
         await until(pilot, lambda: "I say worker was here." in shown(again))
+
+
+async def test_what_a_child_said_is_found_and_opened_from_another_conversation(tmp_path: Path) -> None:
+    app = app_around(open_stored_engine(tmp_path, ScriptedClient(dispatching)))
+    async with app.run_test(size=(100, 40)) as pilot:
+        await dispatch(app, pilot)
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), is_searched=True)
+    again = app_around(runtime)
+    async with again.run_test(size=(100, 40)) as pilot:
+        search = runtime.session.search
+        assert search is not None
+        await caught_up(search)
+        (task,) = await find(search, "role:task sum")
+        assert task.job_id and task.role == "task"
+        again.chat.submit('/search "I say worker"')
+        await until(pilot, lambda: isinstance(again.screen, SearchScreen) and "1 result" in shown(again))
+        assert "child" in shown(again)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(again.screen, ChildScreen) and "I say worker was here." in shown(again))
+        await pilot.press("escape")
+        assert "All done." in shown(again)
+    await runtime.stop_session("test")
 
 
 async def test_a_child_of_which_nothing_is_kept_says_so(tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ MESSAGE_TABLE = "conversation"
 NOTE_TABLE = "conversation_note"
 MEMORY_TABLE = "project_memory"
 """The keyspaces that are searched; their keys are `<owner>:<sequence or note id>`."""
+CHILD_TABLE = "child_conversation"
+"""Searched too; its keys are `<conversation>:<job id>:<sequence>`."""
+
+TASK_ROLE = "task"
+"""Who says a child's task; its other messages are of the roles that they have."""
 
 INDEXED_CHARACTERS = 50_000
 """Most characters of one message that are indexed; a page of a book has about 2,000."""
@@ -24,11 +29,15 @@ _LATEST_SECOND = 253_402_300_799  # the end of the year 9999
 
 
 class SearchDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """One searchable record; `time` in milliseconds since the epoch, `sequence` -1 for notes."""
+    """One searchable record; `time` in milliseconds since the epoch, `sequence` -1 for notes.
+
+    job_id: of the child that said it, "" for what stands in the conversation itself.
+    """
 
     kind: DocumentKind
     projects: tuple[str, ...] = ()
     sequence: int = -1
+    job_id: str = ""
     note_id: str = ""
     role: str = ""
     tools: tuple[str, ...] = ()
@@ -41,7 +50,7 @@ def is_searchable(table: str, key: str) -> bool:
     if table == NOTE_TABLE:
         # The messages of a turn record stand in the conversation already.
         return not key.partition(":")[2].startswith(_TURN_RECORD_PREFIX)
-    return table in (MESSAGE_TABLE, MEMORY_TABLE)
+    return table in (MESSAGE_TABLE, MEMORY_TABLE, CHILD_TABLE)
 
 
 def document_of(journal: Journal, entry: JournalEntry) -> SearchDocument | None:
@@ -51,6 +60,14 @@ def document_of(journal: Journal, entry: JournalEntry) -> SearchDocument | None:
     owner, _, rest = entry.key.partition(":")
     if entry.table == MESSAGE_TABLE:
         return _message(journal, rest, entry.record)
+    if entry.table == CHILD_TABLE:
+        job_id, _, sequence = rest.partition(":")
+        said = _message(journal, sequence, entry.record)
+        if said is None:
+            return None
+        # Its task is no word of the person's.
+        role = TASK_ROLE if said.role == "user" else said.role
+        return msgspec.structs.replace(said, job_id=job_id, role=role)
     text = normalize_text(_first_text(entry.record, ("text", "content", "value")), INDEXED_CHARACTERS)
     is_memory = entry.table == MEMORY_TABLE
     return SearchDocument(

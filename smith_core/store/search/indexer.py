@@ -187,7 +187,7 @@ class _JournalReader:
         if document is None:
             return
         newest = document.time
-        if document.sequence > self.mark.last_sequence:
+        if not document.job_id and document.sequence > self.mark.last_sequence:
             newest = max(newest, self.mark.last_time + 1)
             self.mark = msgspec.structs.replace(self.mark, last_sequence=document.sequence, last_time=newest)
         writer.add_document(to_document(identity, self._journal.name, document, newest))

@@ -14,7 +14,8 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """One place where something was said.
 
     conversation_id: "" for project memory. sequence: of the message in its conversation, -1 for notes. note_id: ""
-    for messages. role: "" for notes. tool: the tool that was called or gave the result. time: seconds since the
+    for messages. job_id: of the dispatched child that said it, whose messages have numbers of their own; else "".
+    role: "" for notes. tool: the tool that was called or gave the result. time: seconds since the
     epoch as recorded. score: BM25, 0 when the order is newest first. excerpt: one line; highlights: ranges of it,
     first character and the one behind the last, in order and apart.
     """
@@ -23,6 +24,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     conversation_id: str = ""
     project_id: str = ""
     sequence: int = -1
+    job_id: str = ""
     note_id: str = ""
     role: str = ""
     tool: str = ""

@@ -45,6 +45,7 @@ def search_schema() -> "tantivy.Schema":
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("journal", "role", "kind", "tool", "project"):
         builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("job", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("note", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("seq", stored=True, fast=True)
     builder.add_unsigned_field("time", stored=True, indexed=True, fast=True)
@@ -99,6 +100,7 @@ def to_document(identity: str, journal: str, document: SearchDocument, newest: i
         "kind": document.kind,
         "tool": [raw_term(name.lower()) for name in document.tools],
         "project": [raw_term(name.lower()) for name in document.projects],
+        "job": raw_term(document.job_id),
         "note": raw_term(document.note_id),
         "seq": document.sequence,
         "time": document.time,

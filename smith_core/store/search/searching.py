@@ -46,6 +46,7 @@ def _hit(fields: dict[str, list[Any]], score: float, needles: Iterable[Needle]) 
         conversation_id="" if journal == GLOBAL_JOURNAL else journal,
         project_id=first("project", ""),
         sequence=first("seq", -1),
+        job_id=first("job", ""),
         note_id=first("note", ""),
         role=first("role", ""),
         tool=first("tool", ""),
