@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -39,12 +39,15 @@ if TYPE_CHECKING:
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
+LOW_ROWS = 24
+"""Below this height, the inspect view takes the place of the transcript instead of standing below it."""
 
 
 class ChatScreen(LateParts):
     """Where the person and the agent talk."""
 
     AUTO_FOCUS = "#prompt"
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (LOW_ROWS, "-high")]
 
     def __init__(self, start: "AppStart", actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
         super().__init__(actions)

@@ -46,6 +46,7 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
     #question-rows {
         height: auto; max-height: 1fr; margin-top: 1;
         border: none; padding: 0; background: $surface; background-tint: $surface 0%; scrollbar-size-vertical: 1;
+        text-wrap: nowrap; text-overflow: ellipsis;
     }
     #question-rows:focus > .option-list--option-highlighted, #question-rows > .option-list--option-highlighted {
         color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
