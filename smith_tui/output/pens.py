@@ -34,10 +34,13 @@ PLAIN = Pen()
 
 
 class PenBox:
-    """Makes pens of styles, one object for each look, in the colours that the terminal has."""
+    """Makes pens of styles, one object for each look, in the colours that the terminal has.
+
+    colors: None for a terminal that does not tell (TERM=dumb); it gets the sixteen that all others know, too.
+    """
 
     def __init__(self, colors: ColorSystem | None) -> None:
-        self._colors = colors or ColorSystem.TRUECOLOR
+        self._colors = colors or ColorSystem.STANDARD
         self._by_codes: dict[str, Pen] = {"": PLAIN}
         self._linked: dict[Pen, Pen] = {}
 

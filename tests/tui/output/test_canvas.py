@@ -210,9 +210,10 @@ def test_a_link_is_opened_and_closed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("colors", "wanted"), [(ColorSystem.STANDARD, "\x1b[92;40m"), (ColorSystem.EIGHT_BIT, "\x1b[38;5;78;48;5;16m")]
+    ("colors", "wanted"),
+    [(ColorSystem.STANDARD, "\x1b[92;40m"), (None, "\x1b[92;40m"), (ColorSystem.EIGHT_BIT, "\x1b[38;5;78;48;5;16m")],
 )
-def test_colours_are_those_that_the_terminal_has(colors: ColorSystem, wanted: str) -> None:
+def test_colours_are_those_that_the_terminal_has(colors: ColorSystem | None, wanted: str) -> None:
     canvas = Canvas(colors, has_color_erase=True)
     canvas.resize(4, 1)
     canvas.apply(painted(4, (("abcd", Style(color="#3fe08a", bgcolor="#0a0f0c")),)))
