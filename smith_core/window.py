@@ -102,7 +102,7 @@ def fit(messages: Sequence[Message], limits: WindowLimits, weights: Weights | No
     """
     if not limits.enabled:
         return FittedWindow(messages=tuple(messages), tokens=estimate_tokens(messages, limits), fits=True)
-    fitting = _Fitting(messages, limits, weights or Weights())
+    fitting = _Fitting(messages, limits, weights)
     system = next((index for index, message in enumerate(messages) if message.role == "system"), None)
     prompt = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
     head, pinned = fitting.pin(system), fitting.pin(prompt)
@@ -176,7 +176,7 @@ def message_quarters(message: Message, counts_reasoning: bool = False) -> int:
 class _Fitting:
     """The working state of one call of `fit`; `room` and `used` are quarters of a token."""
 
-    def __init__(self, messages: Sequence[Message], limits: WindowLimits, weights: Weights) -> None:
+    def __init__(self, messages: Sequence[Message], limits: WindowLimits, weights: Weights | None) -> None:
         self.messages = messages
         self._weights = weights
         self.limits = limits
@@ -200,8 +200,9 @@ class _Fitting:
         """Take the newest whole rounds or turns between two positions that fit, and say whether these are all."""
         kept: list[Message] = []
         size = kept_size = kept_count = elided = kept_elided = 0
-        counts_reasoning, elide_over_chars = self.limits.counts_reasoning, self.limits.elide_over_chars
-        weighed, weigh = self._weights.known.get, self._weights.quarters
+        elide_over_chars = self.limits.elide_over_chars
+        weights = self._weights
+        weighed = None if weights is None else weights.known.get
         is_whole = True
         for index in range(stop - 1, start - 1, -1):
             if index == self._system:
@@ -211,8 +212,8 @@ class _Fitting:
             if role == "tool" and index < self._verbatim_from and len(message.content) > elide_over_chars:
                 message = self._elide(message)
                 elided += message is not self.messages[index]
-            known = weighed(id(message))
-            size += weigh(message, counts_reasoning) if known is None else known[1]
+            known = None if weighed is None else weighed(id(message))
+            size += known[1] if known is not None else self._size(message)
             if size > self.room:
                 is_whole = False
                 break
@@ -263,9 +264,13 @@ class _Fitting:
         self.room -= size
 
     def _size(self, message: Message) -> int:
+        if self._weights is None:
+            return message_quarters(message, self.limits.counts_reasoning)
         return self._weights.quarters(message, self.limits.counts_reasoning)
 
     def _elide(self, message: Message) -> Message:
+        if self._weights is None:
+            return _elided(message, self.limits.elide_over_chars)
         return self._weights.elided(message, self.limits.elide_over_chars)
 
 
