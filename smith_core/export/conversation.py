@@ -5,7 +5,6 @@ from typing import Literal
 
 import msgspec
 
-from smith_core.export.html import render_html
 from smith_core.export.markdown import render_markdown
 from smith_core.export.parts import ExportedConversation
 
@@ -21,9 +20,16 @@ def render_json(conversation: ExportedConversation) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
+def _render_html(conversation: ExportedConversation) -> str:
+    # Python's names of characters take half a megabyte.
+    from smith_core.export.html import render_html
+
+    return render_html(conversation)
+
+
 RENDERERS: dict[ExportForm, Callable[[ExportedConversation], str]] = {
     "markdown": render_markdown,
-    "html": render_html,
+    "html": _render_html,
     "json": render_json,
 }
 
