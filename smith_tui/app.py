@@ -300,7 +300,7 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         """Show the commands and the keys that work everywhere, to choose from."""
         from smith_tui.palette import Palette
 
-        if not Palette.is_open(self):
+        if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
     def choose_command(self, command: Command) -> None:

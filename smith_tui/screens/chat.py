@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -47,7 +47,7 @@ class ChatScreen(LateParts):
     """Where the person and the agent talk."""
 
     AUTO_FOCUS = "#prompt"
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-low"), (LOW_ROWS, "-high")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW_ROWS, "-high")]  # noqa: RUF012
 
     def __init__(self, start: "AppStart", actions: Iterable[KeyAction], notices: Iterable[str]) -> None:
         super().__init__(actions)
