@@ -339,6 +339,9 @@ class ChatScreen(LateParts):
         elif self.find_bar.is_closed_by(event.key):
             event.stop()
             self.find_bar.close()
+        elif event.key == "escape":
+            # Tab and the mouse can give the keys to what knows nothing to do with most of them.
+            self.set_focus(self.prompt)
         elif event.is_printable and self.focused is not self.output:
             event.stop()
             self.set_focus(self.prompt)

@@ -61,5 +61,16 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         assert app.crash is None
 
 
+async def test_escape_gives_the_keys_back_to_the_prompt(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.action_tool_output()
+        await pilot.pause()
+        for taker in (app.chat.transcript, app.chat.output):
+            app.chat.set_focus(taker)
+            await pilot.press("escape", "a", "b", "backspace")
+        assert app.chat.prompt.text == "aa"
+
+
 def test_a_bar_whose_view_is_gone_is_blank() -> None:
     assert [strip.text for strip in DocumentScrollBar().render_lines(Region(0, 0, 2, 3))] == ["  "] * 3
