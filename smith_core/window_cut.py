@@ -1,5 +1,6 @@
 """Makes one round fit that is too large by itself: texts keep their head and tail, arguments only their size."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -10,6 +11,8 @@ from smith_core.tokens import text_quarters
 _STEP = 0.75
 _LEAST_LEVEL = 30
 _LEAST_PART = 40
+_EARLIER_NOTE = re.compile(r"\[(?:…|\.\.\.) [^\]\n]{1,300}\]")
+"""What a tool has put where it shortened its output itself: only there is the size of all of it."""
 
 
 def cut_to_size(
@@ -38,6 +41,8 @@ def _head_and_tail(text: str, level: int) -> str:
     if quarters <= level:
         return text
     note = f"[… cut to fit the model's window; the whole has {len(text)} chars …]"
+    if earlier := _EARLIER_NOTE.search(text):
+        note = f"{note}\n{earlier[0]}"
     half = (level * len(text) // quarters - len(note)) // 2
     return f"{text[:half]}\n{note}\n{text[len(text) - half :]}" if half >= _LEAST_PART else note
 

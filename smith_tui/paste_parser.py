@@ -30,6 +30,9 @@ _HELD = len(PASTE_START) - 1  # as much of a marker as the end of a chunk can ho
 # A line break with text behind it, in one read and without other controls: more than fingers send.
 _TEXT = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 _BURST = re.compile(rf"{_TEXT}*[\r\n](?![\r\n]){_TEXT}+\Z")
+# What is copied may hold the end of a paste, and keys behind it that would send and run. No hand is as quick.
+_SMUGGLED = re.compile(r"[\r\n].|.[\r\n]", re.DOTALL)
+_BEHIND_A_PASTE = 0.05  # seconds
 _LONG_BURST = 256  # characters in one read that count as a paste even without a line break
 
 # Control strings, and control sequences with a private mark that no key and no mode report has (ECMA-48, xterm).
@@ -85,6 +88,7 @@ class PasteParser(XTermParser):
         self._before = ""  # end of what the stock parser has, where a marker may have begun
         self._pasted: list[str] | None = None
         self._held = ""
+        self._pasted_at = 0.0
         self._report = ""  # end of what was read, where a report may have begun
         self._report_at = 0.0
         self._was_escape_given = False  # alone, and nothing was read since
@@ -136,16 +140,28 @@ class PasteParser(XTermParser):
             self._before = joined[-_HELD:]
             return "", self._keys(data)
         end = start + len(PASTE_START) - len(self._before)
+        keys = data[: max(0, start - len(self._before))]
+        smuggled = self._smuggled(keys)
         self._before = ""
         self._pasted = []
         # The stock parser needs both markers to drop what it holds of the first; it sees nothing in between.
-        events_before = [*super().feed(self._without_reports(data[:end]) + PASTE_END)]
-        return data[end:], [event for event in events_before if not isinstance(event, events.Paste)]
+        seen = data[len(keys) if smuggled else 0 : end]
+        events_before = [*super().feed(self._without_reports(seen) + PASTE_END)]
+        return data[end:], [*smuggled, *(event for event in events_before if not isinstance(event, events.Paste))]
+
+    def _smuggled(self, data: str) -> list[events.Paste]:
+        """Return as a paste what is right behind one and would send; nothing for what a person may have typed."""
+        if time.monotonic() - self._pasted_at >= _BEHIND_A_PASTE or not _SMUGGLED.search(data):
+            return []
+        self._pasted_at = time.monotonic()
+        return [events.Paste(data.replace(PASTE_END, ""))]
 
     def _keys(self, data: str) -> Iterable[Message]:
         data = self._without_reports(data)
         if not data:
             return []
+        if smuggled := self._smuggled(data):
+            return smuggled
         if found := _ALT_IS_A_LETTER.search(data):
             return [AltIsALetter(found[1]), *self._keys(data[: found.start()] + data[found.end() :])]
         if _BURST.match(data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
@@ -171,7 +187,7 @@ class PasteParser(XTermParser):
             pasted.append(data[:-_HELD])
             return "", None
         pasted.append(data[:end])
-        self._pasted, self._held = None, ""
+        self._pasted, self._held, self._pasted_at = None, "", time.monotonic()
         return data[end + len(PASTE_END) :], events.Paste("".join(pasted))
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from smith_core.messages import Message, ToolCall
 from smith_core.store.repair import repair
-from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, without_stranded
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, message_quarters, without_stranded
+from smith_core.window_cut import cut_to_size
 
 SYSTEM = Message(role="system", content="s" * 400)
 ROOMY = 1_000_000
@@ -252,3 +253,9 @@ def test_a_history_with_holes_is_valid_after_repair(
     _assert_invariants(repaired, fit(repaired, limits), limits)
     kept_roles = [message.role for message in fit(broken, limits).messages]
     assert len(kept_roles) <= len(broken)
+
+
+def test_a_result_that_its_tool_has_cut_already_keeps_the_size_of_all_of_it() -> None:
+    text = "x" * 9_000 + "\n[... 500000 of 600000 characters are left out here ...]\n" + "y" * 9_000
+    (cut,) = cut_to_size([Message(role="tool", content=text, tool_call_id="c")], 8_000, message_quarters) or ()
+    assert "of 600000 characters" in cut.content and "the whole has 180" in cut.content

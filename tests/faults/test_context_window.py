@@ -1,5 +1,7 @@
-"""A model with a window of 2,000 tokens, through the whole engine, against an endpoint that refuses loose ends."""
+"""Context window: what is sent is valid and fits, and what matters of it stays (B17, B18)."""
 
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.support.engine import open_engine, run_turn
 from tests.support.model_server import ModelServer
 from tests.support.model_steps import Answer, call_tools
 from tests.support.scripted_client import ScriptedClient
+from tests.support.seat import Seat
 
 # litellm's and pydantic's own complaints about each other.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
@@ -130,3 +133,55 @@ async def test_b18_a_prompt_that_cannot_fit_is_refused_without_a_request(tmp_pat
     assert (await run_turn(runtime, "a small one", events)).text == "hi"
     assert client.requests[0].messages[-1].content == "a small one"
     assert any("not sent" in event.text for event in events if isinstance(event, Notice))
+
+
+def test_b18_huge_output_keeps_its_ends_and_the_app_takes_keys(seat: Seat) -> None:
+    (seat.project / "big.js").write_text("x" * 600_000)
+    endless = call_tools(
+        ("read", {"path": "big.js"}),
+        ("bash", {"command": "head -1 big.js"}),
+        ("code_grep", {"pattern": "x"}),
+        ("bash", {"command": "seq 1 300000; echo FAILED; exit 3"}),
+        ("bash", {"command": r"yes '\033[31m' | head -c 3000000; printf '\r%.0s' $(seq 20000)"}),
+    )
+    seat.ask("all of it", endless, timeout=60)
+    results = seat.results()
+    assert all(len(result) <= 100_000 for result in results)
+    for result in results[:2]:
+        assert "600000" in re.sub("[^0-9]", "", result), re.sub("x{9,}", "x…", result)
+    assert results[3].rstrip().split("\n")[-2:] == ["FAILED", "[exit code 3]"] or "FAILED" in results[3][-200:]
+    assert results[3].startswith("1\n2\n")
+    started = time.monotonic()
+    seat.terminal.type("typed")
+    seat.terminal.wait_for("> typed")
+    assert time.monotonic() - started < 2
+    seat.ask("")
+
+
+def test_b18_a_prompt_that_can_never_fit_is_refused_and_the_next_one_goes(seat: Seat) -> None:
+    asked = len(seat.server.requests)
+    seat.terminal.type("\x1b[200~" + "y" * 600_000 + "\x1b[201~")
+    seat.terminal.wait_for("600")
+    seat.terminal.type("\r")
+    seat.terminal.wait_for(lambda text: "context" in text or "fit" in text or "too long" in text)
+    assert len(seat.server.requests) <= asked + 1
+    seat.terminal.type("\x03")
+    seat.ask("a small one")
+
+
+def test_b17_a_long_conversation_is_trimmed_for_the_model_and_whole_for_the_person(seat: Seat) -> None:
+    words = "word " * 4_000
+    for number in range(6):
+        both = call_tools(("bash", {"command": f"echo {number}"}), ("bash", {"command": f"echo '{words}'"}))
+        seat.ask(f"round {number}", both)
+    messages = seat.server.requests[-1].json["messages"]
+    assert messages[0]["role"] == "system"
+    assert "round 5" in [message["content"] for message in messages if message["role"] == "user"][-1]
+    # The strict model has seen to the pairs; 80 % of its 32,768 tokens at four characters each.
+    assert sum(len(message["content"] or "") for message in messages) <= 32_768 * 0.8 * 4
+    assert not any(message["content"] == "round 0" for message in messages)
+    seat.terminal.type("\x1bh")
+    seat.terminal.wait_for("messages ─╯")
+    seat.terminal.type("g")
+    seat.terminal.wait_for("all of it")
+    seat.terminal.type("q")

@@ -37,37 +37,6 @@ from tests.support.scripted_client import ScriptedClient
 from tests.support.server_thread import ServerThread
 from tests.support.store_disks import FullDisk, open_store
 
-LIMITED = """
-import asyncio, resource, sys
-from pathlib import Path
-import msgspec
-from smith_core.errors import AgentFailure
-from smith_core.maintenance import check_store
-from tests.core.store.test_persistence import turn
-from tests.support.store_disks import open_store
-
-async def main(folder):
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64 * 1024, hard))
-    store = open_store(folder)
-    refused = 0
-    for number in range(1, 60):
-        record = turn("conv", number)
-        messages = (msgspec.structs.replace(record.messages[0], reasoning="x" * 3000), *record.messages[1:])
-        try:
-            await store.persist_turn(msgspec.structs.replace(record, messages=messages))
-        except AgentFailure as caught:
-            assert "raise the limit" in caught.error.message, caught.error
-            refused += 1
-        assert check_store(folder).is_healthy
-        if refused == 2:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    assert refused == 2 and store.unsaved_turns == 0
-    await store.aclose()
-
-asyncio.run(main(Path(sys.argv[1])))
-"""
-
 HOLDING = """
 import sys, time
 from pathlib import Path
@@ -78,6 +47,7 @@ Path(sys.argv[1] + ".told").write_text("held")
 time.sleep(60)
 """
 
+ROOT = Path(__file__).parents[2]
 THINGS: tuple[Callable[[Path], None], ...] = (os.mkfifo, Path.mkdir)
 
 Damage = Callable[[Path], object]
@@ -100,7 +70,13 @@ def start_holder(locks: list[str]) -> "subprocess.Popen[bytes]":
 
 async def test_b13_a_size_limit_leaves_a_whole_store_and_saves_again_without_it(tmp_path: Path) -> None:
     folder = tmp_path / "data"
-    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", LIMITED, str(folder)], check=True, timeout=60)
+    await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-m", "tests.support.limited_store", str(folder)],
+        cwd=ROOT,
+        check=True,
+        timeout=60,
+    )
     assert check_store(folder).is_healthy
     store = open_store(folder)
     assert len(await store.load_messages("conv")) == 59 * 4
@@ -398,3 +374,26 @@ def _all_is_there(folder: Path) -> None:
     assert notes == {f"note of {prompt}" for said in prompts for prompt in said}
     settings = [line["value"] for line in lines if line.get("key") == "runtime_overrides"]
     assert settings == [{"default_model": "m2", "tool_step_budget": 7}]
+
+
+def test_b13_a_damaged_conversation_comes_back_in_the_running_app_and_its_original_is_kept(place: Place) -> None:
+    with ServerThread([f"answer {number}" for number in range(6)], strict=True) as server:
+        with place.start(server.url) as terminal:
+            terminal.wait_for("Smith")
+            for number in range(3):
+                ask(terminal, f"prompt {number}", f"answer {number}")
+            terminal.type("/quit\r")
+            assert terminal.wait_for_exit() == 0
+        (journal,) = (place.home / ".local/share/smith/conv").rglob("*.jrnl")
+        damaged = bytearray(journal.read_bytes())
+        damaged[-40:-30] = bytes(10)
+        journal.write_bytes(damaged)
+        with place.start(server.url) as terminal:
+            terminal.wait_for("prompt 1")
+            ask(terminal, "prompt 3", "answer 3")
+            terminal.type("/quit\r")
+            assert terminal.wait_for_exit() == 0
+        (kept,) = journal.parent.glob("*.corrupt-*")
+        assert kept.read_bytes() == bytes(damaged)
+        assert b"Traceback" not in terminal.raw
+        assert "answer 1" in [content for _, content in sent(server)]

@@ -9,15 +9,17 @@ import termios
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from smith_tui.graphics.glyphs import KATAKANA
 from smith_tui.graphics.leftovers import DELETE
-from tests.support.model_steps import Call, Calls, Finish
+from tests.support.model_steps import Call, Calls, Finish, Status, Text
 from tests.support.pictures import PictureBox, PictureTerminal
 from tests.support.place import RESTORED, SMITH, Place, ready
 from tests.support.processes import is_alive, wait_for_file
 from tests.support.rainy import Children, app, assert_given_back, modes_left, rain, segments_of, send_out, until
+from tests.support.seat import Seat
 from tests.support.server_thread import ServerThread
 from tests.support.terminal import Terminal
 
@@ -214,3 +216,19 @@ def test_b23_an_answer_that_comes_late_is_not_left_for_the_shell(rainy: Place) -
         waiting = fcntl.ioctl(terminal._slave, termios.FIONREAD, struct.pack("i", 0))
         assert struct.unpack("i", waiting) == (0,)
         assert_given_back(terminal)
+
+
+def test_b24_after_an_answer_an_error_and_a_cancel_nothing_burns(seat: Seat) -> None:
+    seat.ask("one")
+    seat.refused("two", Status(status=400, body={"error": {"message": "no such thing"}}), shows="no such thing")
+    seat.ask("three")
+    seat.begin("four", [Text(text="words " * 5_000, size=6, rate=200)])
+    seat.terminal.wait_for("words words")
+    seat.cancelled()
+    time.sleep(1)
+    process = psutil.Process(seat.terminal.process.pid)
+    used, written = sum(process.cpu_times()[:2]), len(seat.terminal.raw)
+    time.sleep(4)
+    # 1.2 s and 60 KB a minute, and the grain of the clock.
+    assert sum(process.cpu_times()[:2]) - used <= 0.08 + 0.02
+    assert len(seat.terminal.raw) - written <= 4_000

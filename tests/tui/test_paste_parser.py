@@ -37,6 +37,18 @@ def test_b21_a_burst_of_lines_without_markers_is_a_paste() -> None:
     assert parsed("x" * 4096) == ["paste " + repr("x" * 4096)]
 
 
+def test_b21_the_end_of_a_paste_inside_of_one_lets_nothing_act() -> None:
+    smuggled = "\r!rm -rf x\r"
+    for behind in (smuggled, f"{smuggled}\x1b[A", f"x{smuggled}"):
+        pasted = parsed(f"{PASTE_START}safe{PASTE_END}{behind}{PASTE_END}\r")
+        assert pasted[0] == "paste 'safe'" and pasted[1].startswith("paste ") and "key enter" not in pasted[:-1]
+        apart = parsed(f"{PASTE_START}safe{PASTE_END}", f"{behind}{PASTE_END}")
+        assert all(item.startswith("paste ") for item in apart)
+        again = parsed(f"{PASTE_START}safe{PASTE_END}{behind}{PASTE_START}more{PASTE_END}")
+        assert all(item.startswith("paste ") for item in again)
+    assert parsed(f"{PASTE_START}safe{PASTE_END}", "\r") == ["paste 'safe'", "key enter"]
+
+
 def test_typed_keys_stay_keys() -> None:
     assert parsed("hi\r") == ["key h", "key i", "key enter"]
     assert parsed("\r\r") == ["key enter", "key enter"]
