@@ -96,7 +96,7 @@ class Walk(RuleBasedStateMachine):
             assert "a turn is running" in said(self.do(command(self.runtime, "too early")))
             return
         self.model.prompts += 1
-        self.model.rounds, self.model.gate = rounds, asyncio.Event()
+        self.model.rounds, self.model.gate, self.model.heard = rounds, asyncio.Event(), set()
         self.prompt = f"prompt {self.model.prompts}"
 
         async def begin() -> None:
