@@ -33,9 +33,14 @@ bench-check: .venv/.dev
 crash: .venv/.dev
 	$(BIN)/python -m tests.crash $(ARGS)
 
+FUZZED := tests/core/commands/test_slash_lines.py tests/core/test_ansi.py tests/core/store/search/test_query.py \
+	tests/core/dispatch/test_report.py tests/core/llm/test_deltas.py tests/core/config tests/core/test_window.py \
+	tests/core/store/journal/test_journal.py tests/core/test_fileedit.py tests/tui/test_paste_parser.py
+
 # An hour of random use, with a picture, after many walks through the engine's states. ARGS="--minutes 5" for less.
 soak: .venv/.dev
 	SMITH_STATES=200 SMITH_STATES_STEPS=50 $(BIN)/python -m pytest --timeout 3000 tests/core/session/test_session_states.py
+	SMITH_EXAMPLES=2000 $(BIN)/python -m pytest --timeout 3000 $(FUZZED)
 	nice -n 5 $(BIN)/python -m tests.soak $(ARGS)
 
 local-eval: .venv/.dev

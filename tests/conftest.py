@@ -1,5 +1,6 @@
 """Places for tests that start the real program."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -9,6 +10,13 @@ from tests.support.place import ModelHome, Place
 from tests.support.rainy import Children
 from tests.support.server_thread import ServerThread
 from tests.support.web_site import Site, web_site
+
+if examples := os.environ.get("SMITH_EXAMPLES"):
+    # For `make soak`: as many examples where a test says no number itself.
+    from hypothesis import settings
+
+    settings.register_profile("soak", max_examples=int(examples), deadline=None)
+    settings.load_profile("soak")
 
 
 @pytest.fixture(scope="session")
