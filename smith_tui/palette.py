@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from rich.text import Text
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.widgets import Input
 
 from smith_tui.keys import hint_key, key_call
 from smith_tui.sanitize import literal
@@ -31,6 +32,10 @@ class Palette(CommandPalette, LeftOnce[None]):  # the first one gives the looks
         color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
     }
     """
+
+    def on_mount(self) -> None:
+        """Let the caret stand still, as everywhere."""
+        self.query_one(Input).cursor_blink = False
 
 
 class Entry(NamedTuple):

@@ -92,6 +92,7 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
         self._update("#question-hint", page.hint)
         self.note("")
         entry, options = self.query_one(Input), self.query_one(OptionList)
+        entry.cursor_blink = False
         entry.display = page.entry is not None
         entry.placeholder = page.placeholder
         entry.value = page.entry or ""

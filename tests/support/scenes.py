@@ -37,7 +37,7 @@ from tests.support.shelf_examples import ANSWER, CONVERSATIONS
 
 FILES = ("src/prices.py", "src/cart [red].py", "docs/prices 漢字.md", "README.md")
 WINDOW = {"tool_output_keep_rounds": 1, "tool_output_elide_over_chars": 500}
-PALETTE_QUERY = "show"
+PALETTE_QUERY = ("slash", *"us")
 ANSI = b"".join(b"\x1b[%dmcolour %d\x1b[0m " % (code, code) for code in (*range(30, 38), *range(90, 98)))
 OUTPUT = b"\x1b[32m12 passed\x1b[0m\r\n\x1b[1;31m1 failed\x1b[0m \x1b[2mfaint\x1b[0m \x1b[7mreverse\x1b[0m\r\n" + ANSI
 SCREEN = b"\x1b[2J\x1b[H\x1b[44;97m top \x1b[0m\x1b[3;5Hin the \x1b[1mmiddle\x1b[0m\x1b[5;1H\x1b[31mred\x1b[39m plain"
