@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from itertools import compress, count
+from operator import ne
 
 from smith_tui.output.pens import PLAIN, Pen, switch
 from smith_tui.output.rows import Cell, is_certain
@@ -109,11 +111,10 @@ def changed_spans(before: Sequence[Cell], after: Sequence[Cell]) -> list[tuple[i
     """
     spans: list[tuple[int, int]] = []
     start = stop = -_WORTH_A_MOVE
-    for index, (old, new) in enumerate(zip(before, after, strict=True)):
-        if old is new or old == new:
-            continue
+    for index in compress(count(), map(ne, before, after)):
         end = index + 1
-        if new[0] and not new[0].isascii():
+        text = after[index][0]
+        if text and not text.isascii():
             end = _end_of_doubt(after, index, len(after))
         if index - stop >= _WORTH_A_MOVE:
             spans.append((start, stop))
