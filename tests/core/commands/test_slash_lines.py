@@ -31,9 +31,7 @@ def test_no_line_ends_the_session(tmp_path: Path) -> None:
         names = sorted(runtime.services.command.own_names - LEFT_OUT)
 
         @settings(deadline=None)
-        @given(
-            st.sampled_from([*names, "nonsense", ""]), st.text(max_size=40) | st.sampled_from(["-1", "../x", "[/x]"])
-        )
+        @given(st.sampled_from([*names, "nonsense", ""]), st.text(max_size=40) | st.sampled_from(["-1", "[/x]"]))
         def run(name: str, arguments: str) -> None:
             line = f"/{name} {arguments}"
             for event in runner.run(command(runtime, line)):
