@@ -28,13 +28,13 @@ class PromptHistory:
         self._draft = ""
 
     def learn(self, entries: Iterable[str]) -> None:
-        """Put entries, the oldest first, before those that are there; a walk that goes on begins anew."""
+        """Put entries, the oldest first, before those that are there; a walk goes on from where it stands."""
+        from_end = len(self._entries) - self._place
         older = dict.fromkeys(reversed(list(entries)))
         known = set(self._entries)
         self._entries[:0] = [entry for entry in reversed(older) if entry not in known]
         del self._entries[:-MAX_ENTRIES]
-        self._place = len(self._entries)
-        self._draft = ""
+        self._place = len(self._entries) - from_end
 
     def continuation(self, begun: str) -> str:
         """Return how the newest entry that begins with a text goes on, "" when none does."""

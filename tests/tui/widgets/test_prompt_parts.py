@@ -59,6 +59,14 @@ def test_history_is_walked_with_the_draft_kept() -> None:
     assert history.older("") == "two"
 
 
+def test_a_walk_through_history_goes_on_when_older_entries_become_known() -> None:
+    history = PromptHistory(["new"])
+    assert history.older("draft") == "new"
+    history.learn(["oldest", "old"])
+    assert history.older("new") == "old"
+    assert [history.newer(), history.newer(), history.newer()] == ["new", "draft", None]
+
+
 def test_b22_a_wide_character_behind_a_tab_begins_a_row_of_its_own() -> None:
     assert wrap_line(" \t漢", 5, lambda piece: cell_width(piece.replace("\t", "    "))) == [(0, 1), (1, 2), (2, 3)]
 
