@@ -10,7 +10,7 @@ from tests.support.server_thread import ServerThread
 
 
 def test_a_task_from_key_press_to_changed_file(place: Place) -> None:
-    with ServerThread(do_task(rate=200), strict=True) as server, place.start(server.url) as terminal:
+    with ServerThread(do_task(rate=200), strict=True) as server, place.start(server.url, lines=45) as terminal:
         ready(terminal).type(f"{TASK}\r")
         screen = terminal.wait_for("it prints")
         assert RIGHT_LINE in (place.project / "prices.py").read_text()
