@@ -86,7 +86,7 @@ STEPS: list[tuple[str | Callable[[Terminal], None], str, str]] = [
 
 
 def wait_until_alike(ours: Terminal, stock: Terminal, step: object) -> None:
-    """Wait until both screens are the same and stay so; right behind a key they are alike because neither has changed."""
+    """Wait until both screens are the same and stay so; at once they are, for neither has changed yet."""
     alike, end = 0, time.monotonic() + 20
     while alike < LOOKS:
         found = differences(ours, stock)
