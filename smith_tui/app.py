@@ -196,6 +196,11 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         if self.screen is self.chat:
             self.copying.choose()
 
+    def action_links(self) -> None:
+        """Choose an address to open."""
+        if self.screen is self.chat:
+            self.copying.choose_link()
+
     def on_document_view_address_clicked(self, message: "DocumentView.AddressClicked") -> None:
         """Show the address that was clicked before anything opens it."""
         self.copying.ask_to_open(message.address)

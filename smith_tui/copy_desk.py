@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from smith_tui.copying import Kind
     from smith_tui.screens.open_link import Answer
 
-_NOTHING = {"answer": "There is no answer to copy yet.", "code": "There is no code block to copy yet."}
+_NOTHING = {
+    "answer": "There is no answer to copy yet.",
+    "code": "There is no code block to copy yet.",
+    "link": "Nothing that was said here names an address of the web.",
+}
 
 
 class CopyDesk:
@@ -62,6 +66,21 @@ class CopyDesk:
             self._app.push_screen(CopyScreen(offered, self._actions), self._chosen)
         else:
             self._say(_NOTHING["answer"])
+
+    def choose_link(self) -> None:
+        """Let the person choose an address of the web, and show it before anything opens it."""
+        from smith_tui.copying import links
+        from smith_tui.screens.copy import CopyScreen
+
+        def chosen(address: str | None) -> None:
+            if address:
+                self.ask_to_open(address)
+
+        offered = links(self._messages())
+        if offered:
+            self._app.push_screen(CopyScreen(offered, self._actions, "links"), chosen)
+        else:
+            self._say(_NOTHING["link"])
 
     def ask_to_open(self, address: str) -> None:
         """Show an address, and open it when the person wants that."""

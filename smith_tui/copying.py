@@ -1,16 +1,21 @@
-"""What can be copied by key: messages of the conversation and the code blocks in them, the newest first. Pure."""
+"""What can be copied or opened by key: messages, the code blocks and the addresses in them, the newest first. Pure."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from smith_core.messages import Message, typed_text
+from smith_tui.transcript.addresses import addresses_in
 
 MOST_MESSAGES = 60
 """Messages that are offered."""
+MOST_LINKS = 60
+_LOOKED_THROUGH = 1_000
+"""Messages in which addresses are looked for."""
 _MAX_PARSED = 500_000
 """Characters of a message in which code blocks are looked for."""
 
-Kind = Literal["answer", "prompt", "code"]
+Kind = Literal["answer", "prompt", "code", "link"]
 
 
 class Copyable(NamedTuple):
@@ -41,6 +46,13 @@ def copyables(messages: Sequence[Message]) -> Iterator[Copyable]:
         else:
             yield Copyable("answer", message.content)
             yield from reversed(code_blocks(message.content))
+
+
+def links(messages: Sequence[Message]) -> list[Copyable]:
+    """Return the addresses of the web in what was said and what tools gave, each once, the newest first."""
+    texts = (message.content[-_MAX_PARSED:] for message in reversed(messages[-_LOOKED_THROUGH:]))
+    found = (address for text in texts if "://" in text for address in reversed(list(addresses_in(text))))
+    return [Copyable("link", address) for address in islice(dict.fromkeys(found), MOST_LINKS)]
 
 
 def last_of(kind: Kind, messages: Sequence[Message]) -> str:

@@ -1,4 +1,4 @@
-"""Choosing what to copy: a list of messages and code blocks, each of the first nine with its digit."""
+"""Choosing what to copy or to open: a list, each of the first nine with its digit."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from textual.geometry import Offset
 from textual.screen import ModalScreen
 
 from smith_tui.copying import Copyable
-from smith_tui.keys import KeyAction, keys_of, local_hints
+from smith_tui.keys import KeyAction, Scope, keys_of, local_hints
 from smith_tui.screens.leaving import LeftOnce
 from smith_tui.widgets.choice_list import Choice, ChoiceList
 from smith_tui.widgets.key_hints import KeyHints
@@ -23,21 +23,22 @@ class CopyScreen(LeftOnce[str], ModalScreen[str]):
     CopyScreen > KeyHints { dock: bottom; }
     """
 
-    def __init__(self, offered: Sequence[Copyable], actions: Iterable[KeyAction]) -> None:
+    def __init__(self, offered: Sequence[Copyable], actions: Iterable[KeyAction], scope: Scope = "copy") -> None:
         super().__init__()
+        self._scope = scope
         self._offered = tuple(offered)
         self._actions = tuple(actions)
-        self._keys = keys_of(self._actions, "copy")
+        self._keys = keys_of(self._actions, scope)
         self._list = ChoiceList(max_rows=20)
 
     def compose(self) -> ComposeResult:
         """Put the list above the footer."""
         yield self._list
-        yield KeyHints(local_hints(self._actions, "copy"))
+        yield KeyHints(local_hints(self._actions, self._scope))
 
     def on_mount(self) -> None:
         """Offer everything."""
-        self.query_one(KeyHints).show_keys_for(("copy",))
+        self.query_one(KeyHints).show_keys_for((self._scope,))
         self._place(0)
 
     def on_resize(self) -> None:
@@ -59,9 +60,9 @@ class CopyScreen(LeftOnce[str], ModalScreen[str]):
             self.dismiss(self._offered[int(event.key) - 1].text)
         elif event.key in ("up", "down"):
             self._list.move(1 if event.key == "down" else -1)
-        elif action == "copy_take":
+        elif action in ("copy_take", "links_take"):
             self.dismiss(self._offered[self._list.selected].text)
-        elif action == "copy_leave":
+        elif action in ("copy_leave", "links_leave"):
             self.dismiss("")
 
     @on(ChoiceList.Chosen)

@@ -1,6 +1,7 @@
-"""Addresses of the web under a click: written out, or behind a link whose address stands beside it. Pure."""
+"""Addresses of the web in a text, or under a click: written out, or behind a link that has one beside it. Pure."""
 
 import re
+from collections.abc import Iterator
 
 from smith_tui.transcript.model import Document, Place
 
@@ -9,6 +10,11 @@ _BESIDE = re.compile(r" \((https?://\S+)", re.IGNORECASE)
 _BEHIND = ".,;:!?*_"
 _PAIRS = {")": "(", "]": "["}
 MAX_LENGTH = 4_000
+
+
+def addresses_in(text: str) -> Iterator[str]:
+    """Yield the addresses that are written out in a text, markdown or plain, as they come."""
+    return filter(None, (_trimmed(match[0]) for match in _ADDRESS.finditer(text)))
 
 
 def address_at(document: Document, place: Place, index: int) -> str:

@@ -15,7 +15,7 @@ from smith_core.messages import Message
 from smith_tui.app import SmithApp, app_around
 from smith_tui.browser import open_address
 from smith_tui.clipboard import MAX_ENCODED, clipboard_program, copy_by_program, outcome_sentence, terminal_sequences
-from smith_tui.copying import code_blocks, copyables
+from smith_tui.copying import code_blocks, copyables, links
 from smith_tui.screens.open_link import OpenLinkScreen, host_of
 from smith_tui.theme import DARK
 from smith_tui.transcript.addresses import address_at
@@ -95,6 +95,20 @@ def test_messages_and_their_code_blocks_are_offered_the_newest_first() -> None:
     assert [one.title for one in copyables(messages)] == ["answer", "code sh", "code python", "prompt"]
 
 
+def test_addresses_are_offered_once_the_newest_first_and_without_the_sentence_around_them() -> None:
+    messages = [
+        Message(role="user", content="see http://old.example/a."),
+        Message(role="tool", content="<http://tool.example/x?y=1>\n\x1b]8;;http://esc.example\x1b", tool_call_id="c"),
+        Message(role="assistant", content="[docs](https://new.example/(b)) and http://old.example/a, ftp://no.example"),
+    ]
+    assert [link.text for link in links(messages)] == [
+        "http://old.example/a",
+        "https://new.example/(b)",
+        "http://esc.example",
+        "http://tool.example/x?y=1",
+    ]
+
+
 async def test_keys_copy_the_last_answer_the_last_code_or_a_choice(tmp_path: Path) -> None:
     app = app_around(open_engine(tmp_path, ScriptedClient(ANSWER)))
     copied: list[str] = []
@@ -160,6 +174,9 @@ async def test_an_address_is_shown_whole_before_anything_opens_it(tmp_path: Path
             assert opened == []
             await pilot.press(key)
             assert opened == outcome
+        # The same without a mouse.
+        await pilot.press("alt+l", "1", "enter")
+        assert opened == outcome * 2
 
 
 def test_only_web_addresses_are_handed_to_the_system(tmp_path: Path) -> None:
