@@ -1,5 +1,6 @@
 """The history of the open conversation under edit: one atomic change at a time, with undo until the view is closed."""
 
+import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
 
@@ -43,6 +44,8 @@ class History:
         self._done: list[Revision] = []
         self._undone: list[Revision] = []
         self._edited: set[str] = set()
+        # One after the other: keys come faster than a medium writes, and a view may be closed meanwhile.
+        self._turns = asyncio.Lock()
 
     @property
     def entries(self) -> tuple[StoredMessage, ...]:
@@ -70,27 +73,32 @@ class History:
 
     async def delete(self, sequences: Collection[int]) -> Revision:
         """Take messages out, with what has no meaning without them; return what was done."""
-        self.require_editable()
-        return await self._edit(deletion(self.entries, sequences))
+        async with self._turns:
+            self.require_editable()
+            return await self._edit(deletion(self.entries, sequences))
 
     async def edit(self, sequence: int, part: Part, text: str) -> Revision:
         """Put another text in one part of one message; return what was done, nothing when the text is the same."""
-        self.require_editable()
-        return await self._edit(replacement(self.entries, sequence, part, text))
+        async with self._turns:
+            self.require_editable()
+            return await self._edit(replacement(self.entries, sequence, part, text))
 
     async def undo(self) -> Revision | None:
         """Take the last edit back and return what that changed; None when there is none."""
-        return await self._move(self._done, self._undone)
+        async with self._turns:
+            return await self._move(self._done, self._undone)
 
     async def redo(self) -> Revision | None:
         """Make the edit again that was taken back last, and return what that changed; None when there is none."""
-        return await self._move(self._undone, self._done)
+        async with self._turns:
+            return await self._move(self._undone, self._done)
 
     async def close(self) -> None:
         """Forget what could be undone, and remove the old texts from the medium; raises nothing."""
-        self._done.clear()
-        self._undone.clear()
-        edited, self._edited = self._edited, set()
+        async with self._turns:
+            self._done.clear()
+            self._undone.clear()
+            edited, self._edited = self._edited, set()
         for conversation_id in edited:
             with contextlib.suppress(AgentFailure):
                 await self._session.services.persistence.purge(conversation_id)
@@ -114,7 +122,7 @@ class History:
         revision = source[-1]
         back = Revision(revision.conversation_id, inverse(revision.changes))
         await self._apply(back)
-        source.remove(revision)
+        source.pop()
         target.append(back)
         return back
 

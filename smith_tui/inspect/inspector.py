@@ -129,8 +129,9 @@ class Inspector(Widget):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing; a view that is taken away loses its parts before it is gone."""
-        return len(self.query("Lines, ResultList, MessageView, TextEditor, KeyHints")) == _PARTS and self.is_attached
+        """Whether it is filled and nothing is missing; one that is taken away loses its parts before it is gone."""
+        parts = self.query("Lines, ResultList, MessageView, TextEditor, KeyHints")
+        return self.is_mounted and self.is_attached and len(parts) == _PARTS
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the message beside the table or below it."""

@@ -1,5 +1,6 @@
 """Views that are left twice, or before they are there: keys come faster than a loaded machine draws."""
 
+import asyncio
 import pkgutil
 from importlib import import_module
 from pathlib import Path
@@ -8,6 +9,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Static
 
+from smith_core.events import HistoryEdited
 from smith_tui import screens
 from smith_tui.app import app_around
 from smith_tui.screens.chat import ChatScreen
@@ -51,6 +53,20 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         app.action_inspect_view()
         await pilot.pause()
         assert (app.crash, app.screen, app.inspection.is_open) == (None, app.chat, False)
+        # Nor is one asked to show what has changed before it is filled.
+        app.action_inspect_view()
+        runtime = app.runtime
+        for _ in range(12):
+            conversation = runtime.services.conversation
+            edited = HistoryEdited(
+                conversation_id=conversation.conversation_id, messages=(), sequences=(), title=conversation.title
+            )
+            app.inspection.show(edited)
+            await asyncio.sleep(0)
+        await pilot.pause()
+        app.action_inspect_view()
+        await pilot.pause()
+        assert app.crash is None
         # A frame that was begun before shows what is gone.
         await app.chat.mount(gone := Static("here"))
         await pilot.pause()

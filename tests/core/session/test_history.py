@@ -241,3 +241,18 @@ async def test_turns_that_are_not_on_disk_are_saved_with_the_edit(tmp_path: Path
     assert await stored(runtime) == tuple(zip(conversation.sequences, conversation.messages, strict=True))
     assert runtime.services.persistence.unsaved_turns == 0
     await runtime.stop_session("quit")
+
+
+async def test_what_comes_at_once_is_done_one_after_the_other(tmp_path: Path) -> None:
+    runtime = await b16(tmp_path)
+    history = runtime.history
+    await history.delete({2})
+    undone, _, redone, _, _ = await asyncio.gather(
+        history.undo(), history.edit(1, TEXT, "other"), history.redo(), history.undo(), history.close()
+    )
+    assert undone is not None and undone.changed and redone is None
+    assert not history.can_undo and not history.can_redo
+    assert await stored(runtime) == tuple(
+        zip(runtime.services.conversation.sequences, runtime.services.conversation.messages, strict=True)
+    )
+    await runtime.stop_session("over")
