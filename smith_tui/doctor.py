@@ -229,7 +229,9 @@ async def _endpoint(runtime: Runtime, address: str) -> Finding:
     try:
         listed = await model.list_models(config)
     except AgentFailure as caught:
-        state: State = "note" if caught.error.kind == "protocol" else "problem"
+        # Some endpoints have no list of models and work; one that refuses the key refuses every request, too.
+        works = caught.error.kind == "protocol" and caught.error.code not in ("unauthorized", "quota_exhausted")
+        state: State = "note" if works else "problem"
         return Finding(subject="endpoint", state=state, text=caught.error.message)
     names = ", ".join(info.id for info in listed[:5]) or "none"
     return Finding(subject="endpoint", state="ok", text=f"{address} answers; models: {names}")

@@ -24,6 +24,8 @@ from smith_core.roles import ROLES
 from smith_core.turn import timeouts
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NEAR_HOST = re.compile(r"(localhost|127\.|10\.|192\.168\.|\[|[^.:/]+([:/]|$))", re.IGNORECASE)
+"""This machine, a private network, or a name without a dot."""
 _KEY_STARTS = ("sk-", "sk_", "gsk_", "xai-", "AIza", "hf_", "pplx-", "csk-", "tgp_", "ghp_", "Bearer ")
 _PATIENCE = {"connect_timeout": 5, "send_timeout": 10, "recv_timeout": 60, "timeout": 120}
 """Limits of the calls that a person waits for, in seconds."""
@@ -111,12 +113,19 @@ class Setup:
         await asyncio.to_thread(change_user_file, self.file, connection.settings)
 
 
+def completed_address(text: str) -> str:
+    """Return an address as it was meant: without a scheme http for what is near, https for the internet."""
+    if not text or "://" in text:
+        return text
+    return f"http://{text}" if _NEAR_HOST.match(text) else f"https://{text}"
+
+
 def address_problem(text: str) -> str:
     """Return what is wrong with an endpoint's address, "" when nothing is."""
     if not text:
         return "Type the address of the endpoint, such as http://127.0.0.1:8080/v1."
     problems = check({"llm_config": {"api_url": text}}).problems
-    return f"The address must be {problems[0].expected}, such as http://127.0.0.1:8080/v1." if problems else ""
+    return "That is no http:// or https:// address, such as http://127.0.0.1:8080/v1." if problems else ""
 
 
 def looks_like_key(text: str, environ: Mapping[str, str]) -> bool:

@@ -104,7 +104,7 @@ def model_page(models: Iterable[str], *, hint: str) -> Page:
 def embedded_page(problem: str) -> Page:
     """Return the page that asks which embedded model; problem: why none can run here, or ""."""
     rows = [
-        Row(choice=model, name=f"{model.label}, {size_in_words(model.size)}", detail=model.limits) for model in MODELS
+        Row(choice=model, name=f"{model.name}, {size_in_words(model.size)}", detail=model.limits) for model in MODELS
     ]
     return Page(
         title="Which model on this machine?",

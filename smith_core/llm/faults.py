@@ -59,8 +59,7 @@ FAULTS: Mapping[str, FaultRule] = {
     "unauthorized": FaultRule(
         "protocol",
         False,
-        "{status} from {where}: {key} was refused; set a valid key, or name another variable in "
-        "llm_config.api_key_env{quote}",
+        "{status} from {where}: {refused}, or name another variable in llm_config.api_key_env{quote}",
     ),
     "forbidden": FaultRule(
         "protocol", False, "{status} from {where}: {key} may not use this model; choose another with /model{quote}"
@@ -69,7 +68,7 @@ FAULTS: Mapping[str, FaultRule] = {
         "protocol",
         False,
         "{status} from {where}: no such address or model; check llm_config.api_url (it often ends in /v1) and "
-        "the model's name{quote}",
+        "the model's name (/model lists them){quote}",
     ),
     "bad_request": FaultRule(
         "protocol", False, "{status} from {where}: the request was refused; try another model with /model{quote}"
@@ -153,6 +152,7 @@ def fault(
         setting=f"llm_config.{setting}",
         status=status or "an error",
         key=f"the key in {variable}" if variable else "the key",
+        refused=_refused(target.endpoint),
     )
     data: dict[str, Any] = {"status": status, "retry_after_s": retry_after_s}
     return AgentError(
@@ -164,6 +164,17 @@ def fault(
         data={name: value for name, value in data.items() if value is not None},
         cause=excerpt(cause, target.endpoint.api_key) if cause else None,
     )
+
+
+def _refused(endpoint: Endpoint) -> str:
+    """Say why a key did not open the endpoint, and what to do; a variable is read when the program starts."""
+    variable = endpoint.api_key_env
+    if endpoint.api_key:
+        key = f"the key in {variable}" if variable else "the key"
+        return f"{key} was refused; leave, export a valid one and start again"
+    if not variable:
+        return "it wants a key, and there is none"
+    return f"it wants a key, and {variable} is not set; leave, run export {variable}=... and start again"
 
 
 _LIMITS: Mapping[str, str] = {

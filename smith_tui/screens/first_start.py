@@ -11,7 +11,14 @@ from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX, LocalEndpoint, Pr
 from smith_core.errors import AgentFailure
 from smith_tui.install_progress import progress_line
 from smith_tui.screens.question import QuestionScreen
-from smith_tui.setup import Connection, Setup, address_problem, variable_problem, variable_state
+from smith_tui.setup import (
+    Connection,
+    Setup,
+    address_problem,
+    completed_address,
+    variable_problem,
+    variable_state,
+)
 from smith_tui.setup_pages import (
     ADDRESS_PAGE,
     FILE_PAGE,
@@ -92,7 +99,7 @@ class FirstStartScreen(QuestionScreen[SetupResult]):
         self.ask(msgspec.structs.replace(ADDRESS_PAGE, entry=self._connection.api_url or ""), self._address_typed)
 
     def _address_typed(self, choice: Choice) -> None:
-        address = str(choice).strip()
+        address = completed_address(str(choice).strip())
         problem = address_problem(address)
         if problem:
             self.note(problem, "warning")
@@ -189,7 +196,10 @@ class FirstStartScreen(QuestionScreen[SetupResult]):
             return
         self.ways_back.append(self._ask_model)
         self._connection = msgspec.structs.replace(self._connection, model=model)
-        self._try_out()
+        if self._setup.has_key(self._connection):
+            self._try_out()
+        else:
+            self.start_work(self._keep())
 
     # The test, and the end
 
@@ -224,6 +234,8 @@ class FirstStartScreen(QuestionScreen[SetupResult]):
             self.note(caught.error.message, "error")
             return
         message = f"{self._model_name} is your model from now on, as {self._setup.file.path} says."
+        if not self._setup.has_key(self._connection):
+            message += f" Not tried out: {self._connection.key_variable} is not set here. Export it, and start again."
         self.dismiss(SetupResult(kind="saved", model=self._connection.model, message=message))
 
     def _after_unsaved(self, choice: Choice) -> None:

@@ -73,6 +73,12 @@ def test_every_status_has_its_code(status: int, body: str, code: str, retryable:
     assert "https://api.example/v1" in error.message and "m1" in error.message
 
 
+@pytest.mark.parametrize(("key", "said"), [("sk-12345678", "KEY was refused; leave, export"), ("", "KEY is not set;")])
+def test_a_401_says_whether_a_key_was_sent_at_all(key: str, said: str) -> None:
+    target = Target(model="m", endpoint=Endpoint(api_url="http://h/v1", api_key=key, api_key_env="KEY"))
+    assert said in refusal(401, {}, "no", target).message
+
+
 def test_the_401_names_the_variable_and_what_to_do() -> None:
     message = refusal(401, {}, error_body("Incorrect API key"), TARGET).message
     assert "401" in message and "the key in LLM_API_KEY was refused" in message and "llm_config.api_key_env" in message
