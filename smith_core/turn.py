@@ -168,7 +168,7 @@ class _TurnLoop:
             messages=messages,
             tools=self.tools,
             endpoint=setup.endpoint,
-            timeouts=timeouts(setup.config),
+            timeouts=timeouts(setup.config, setup.model.model),
             max_output_tokens=None,
         )
         outcome = await request_completion(
@@ -351,7 +351,13 @@ def _tool_quarters(tool: str) -> int:
     return text_quarters(tool)
 
 
-def timeouts(config: Config) -> Timeouts:
-    """Return the five transport timeouts of a configuration."""
+def timeouts(config: Config, model: str = "") -> Timeouts:
+    """Return the five transport timeouts of a configuration, for a model that Smith runs itself without recv_timeout.
+
+    Such a model is silent while it reads, on a busy machine for minutes, and another attempt would read from the start
+    again. That it died its closed connection shows.
+    """
     fields: dict[str, Any] = {name: getattr(config.llm_config, name) for name in Timeouts.__struct_fields__}
+    if is_local(model):
+        fields["recv_timeout"] = max(fields["recv_timeout"], 2 * fields["timeout"])
     return Timeouts(**fields)

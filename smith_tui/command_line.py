@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from smith_tui.command_parser import CommandParser
 from smith_tui.early_terminal import EarlyTerminal
 from smith_tui.exit_status import EXIT_ERROR
 from smith_tui.full_screen import run_full_screen
@@ -112,12 +113,14 @@ def build_parser() -> argparse.ArgumentParser:
     group.add_argument(
         "--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates"
     )
-    group.add_argument("--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-4")
+    group.add_argument(
+        "--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-5-5"
+    )
     group.add_argument("--config", metavar="FILE", help="another configuration file")
     group.add_argument(
         "--set", metavar="PATH=VALUE", action="append", default=[], dest="overrides", help="one setting; repeatable"
     )
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="smith-tui",
         description="Agent Smith: a coding agent for people who live in the terminal.",
         epilog=_EPILOG,
@@ -126,7 +129,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_beginnings(parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and its commit")
-    commands = parser.add_subparsers(dest="command", metavar="{run,setup,tour,model,store,host,doctor,rain,completion}")
+    commands = parser.add_subparsers(
+        dest="command",
+        parser_class=argparse.ArgumentParser,
+        metavar="{run,setup,tour,model,store,host,doctor,rain,completion}",
+    )
     run = commands.add_parser(
         "run",
         help="do one task without the full screen",

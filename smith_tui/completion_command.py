@@ -65,7 +65,7 @@ def add_completion_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that completes")
 
 
 def run_completion(parser: argparse.ArgumentParser, shell: str) -> int:

@@ -110,6 +110,7 @@ class Presenter:
         self._source_role = source_role
         self._awaits_prompt: bool | None = None
         """Whether the prompt that the running turn began with is yet to come; None while no turn runs."""
+        self._retry_reason = ""
         self._output_tails: dict[str, bytes] = {}
         self._child_usage: dict[str, Usage] = {}
         """What each running child has reported of its usage so far, by job id."""
@@ -165,6 +166,7 @@ class Presenter:
             case TurnStarted(role=role, text=text):
                 self._role = role
                 self._awaits_prompt = True
+                self._retry_reason = ""
                 self.status.start_turn()
                 self.transcript.set_role(role)
                 self.transcript.add_user(text)
@@ -250,9 +252,12 @@ class Presenter:
 
     def _retry_waiting(self, event: RetryWaiting) -> None:
         self.status.wait_for_retry(event.attempt, event.max_attempts, event.wait_s)
+        reason = event.error.message
+        said = "The same again" if reason == self._retry_reason else reason
+        self._retry_reason = reason
         self.transcript.add_notice(
             "warning",
-            f"{event.error.message}. Attempt {event.attempt} of {event.max_attempts} "
+            f"{said}. Attempt {event.attempt} of {event.max_attempts} "
             f"follows in {event.wait_s:.1f} s; Ctrl+C stops waiting.",
         )
 

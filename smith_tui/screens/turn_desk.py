@@ -111,6 +111,8 @@ class TurnDesk:
             case TurnStarted():
                 self._prompts_heard = 0
                 self.said = []
+                self._queue.is_held = False
+                self._queue.changed()
                 if self._turn is None and (task := asyncio.current_task()) is not None:
                     # A command has begun it.
                     self._turn = task

@@ -149,7 +149,7 @@ class ToolCard(Block):
             added, removed = count_changes(parse_diff(metadata.diff))
             facts += [(f"+{added}", ink.success), (f"−{removed}", ink.error)]
         elif metadata.lines >= 0:
-            facts.append((f"{metadata.lines:,} lines", ink.muted))
+            facts.append((f"{metadata.lines:,} line{'s' * (metadata.lines != 1)}", ink.muted))
         if metadata.timed_out:
             facts.append(("timed out", ink.error))
         if metadata.exit_code:

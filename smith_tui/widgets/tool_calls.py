@@ -300,7 +300,7 @@ def header(
 def _source_facts(call: ToolCall) -> list[tuple[str, HeaderStyle]]:
     """Return from what the output is shown and how much of it is not there."""
     if call.whole is not None:
-        return [(f"whole, {call.whole.end_line:,} lines", "muted")]
+        return [(f"whole, {call.whole.end_line:,} line{'s' * (call.whole.end_line != 1)}", "muted")]
     if call.is_screen:
         skipped = call.screen.skipped if call.screen is not None else 0
         return [(f"screen, {skipped // 1000:,} KB not drawn" if skipped >= 1000 else "screen", "muted")]

@@ -4,6 +4,8 @@ import asyncio
 import json
 from pathlib import Path
 
+from smith_core.config.schema import to_config
+from smith_core.endpoints import EMBEDDED_PREFIX
 from smith_core.errors import AgentError
 from smith_core.events import (
     AnyEvent,
@@ -17,6 +19,7 @@ from smith_core.events import (
 )
 from smith_core.llm.protocol import Completion, StreamDone, StreamText
 from smith_core.messages import ToolCall, Usage
+from smith_core.turn import timeouts
 from tests.support.engine import open_engine, run_turn, shape
 from tests.support.scripted_client import ScriptedClient, calls
 
@@ -151,3 +154,9 @@ async def test_reasoning_and_text_arrive_before_the_end(tmp_path: Path) -> None:
 
 def test_calls_helper_numbers_its_ids() -> None:
     assert calls(("a", {}), ("b", {})).tool_calls == (ToolCall("c1", "a", "{}"), ToolCall("c2", "b", "{}"))
+
+
+def test_a_model_that_smith_runs_itself_may_be_silent_as_long_as_an_answer_may_take() -> None:
+    config = to_config({"llm_config": {"recv_timeout": 5, "timeout": 40}})
+    assert timeouts(config, "gpt-x").recv_timeout == 5
+    assert timeouts(config, f"{EMBEDDED_PREFIX}m").recv_timeout > timeouts(config, f"{EMBEDDED_PREFIX}m").timeout == 40

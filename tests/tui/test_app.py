@@ -98,6 +98,8 @@ async def test_a_retry_shows_its_attempt_and_reason(tmp_path: Path) -> None:
         assert "too many requests at the endpoint" in shown(app)
         assert "Attempt 2 of 3" in shown(app)
         assert app.chat.status.state.activity == "retry"
+        app.chat.presenter.show(RetryWaiting(layer="transport", attempt=3, max_attempts=3, wait_s=8.0, error=error))
+        assert shown(app).count("too many requests") == 1 and "The same again. Attempt 3 of 3" in shown(app)
 
 
 async def test_views_open_and_close_by_their_keys(tmp_path: Path) -> None:

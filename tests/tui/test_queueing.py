@@ -134,8 +134,8 @@ async def test_b21_cancel_gives_everything_back_to_the_prompt(tmp_path: Path) ->
 
 
 async def test_after_a_failure_waiting_prompts_are_held_until_a_turn_works(tmp_path: Path) -> None:
-    gate = asyncio.Event()
-    client = ScriptedClient([FIRST, gate, REFUSED], "works", "works too")
+    gate, second_gate = asyncio.Event(), asyncio.Event()
+    client = ScriptedClient([FIRST, gate, REFUSED], [FIRST, second_gate, DONE], "works too")
     app = app_around(open_engine(tmp_path, client))
     async with app.run_test(size=(60, 24)) as pilot:
         await begin(pilot)
@@ -145,6 +145,9 @@ async def test_after_a_failure_waiting_prompts_are_held_until_a_turn_works(tmp_p
         assert waiting(app) == ["two"]
         assert "held, the turn failed" in lines_of(app.chat.query_one(QueuePanel))[0]
         await send(pilot, "try again")
+        await until(pilot, lambda: len(client.requests) == 2)
+        assert "1 next" in lines_of(app.chat.query_one(QueuePanel))[0]
+        second_gate.set()
         await until(pilot, lambda: len(client.requests) == 3 and not app.chat.turns.is_running)
         assert waiting(app) == []
 
