@@ -1,6 +1,7 @@
 """The command palette's entries: slash commands and actions of the app, from the tables that define them."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -36,6 +37,11 @@ class Palette(CommandPalette, LeftOnce[None]):  # the first one gives the looks
     def on_mount(self) -> None:
         """Let the caret stand still, as everywhere."""
         self.query_one(Input).cursor_blink = False
+
+    def _action_command_list(self, action: str) -> None:
+        # Where there is no room for a row the toolkit's list does not find the one to move from.
+        with suppress(KeyError):
+            super()._action_command_list(action)
 
 
 class Entry(NamedTuple):

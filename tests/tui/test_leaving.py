@@ -90,3 +90,10 @@ async def test_escape_gives_the_keys_back_to_the_prompt(tmp_path: Path) -> None:
 
 def test_a_bar_whose_view_is_gone_is_blank() -> None:
     assert [strip.text for strip in DocumentScrollBar().render_lines(Region(0, 0, 2, 3))] == ["  "] * 3
+
+
+async def test_the_palette_takes_keys_where_there_is_no_room_for_a_row(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test(size=(1, 1)) as pilot:
+        await pilot.press("ctrl+p", "pagedown", "pageup")
+        assert app.crash is None
