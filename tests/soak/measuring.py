@@ -14,6 +14,7 @@ from tests.bench.timing import echo, resident_bytes
 from tests.soak.app import ANSWER_S, READY, App, Broken
 
 KEYS = 6
+_ECHO_S = 30.0
 _BACKSPACE = b"\x7f"
 _BARE = (
     "import os, tty; tty.setraw(0); os.write(1, b'READY-MARK')\n"
@@ -59,7 +60,19 @@ class Meter:
         self._stack.close()
 
     def sample(self, app: App) -> Sample:
-        """Take one; the app is at its empty prompt before and after. Broken when a key does not come back."""
+        """Take one; the app is at its empty prompt before and after. Broken when keys do not come back."""
+        return self._try(app) or self._once_more(app)
+
+    def _once_more(self, app: App) -> Sample:
+        """Another view may have taken the keys a moment ago, as one does that an edit was asked of."""
+        app.log("a key went elsewhere")
+        app.home()
+        sample = self._try(app)
+        if sample is None:
+            raise Broken(f"keys were not on the screen after {_ECHO_S:.0f} s")
+        return sample
+
+    def _try(self, app: App) -> Sample | None:
         for probe in (self._toolkit, self._bare):
             probe.read(0)
             probe.output.clear()
@@ -68,9 +81,9 @@ class Meter:
         keys, toolkit, bare = [], [], []
         begun = _processor_time(process_id)
         for _ in range(KEYS):
-            delay = app.terminal.echo(ANSWER_S)
+            delay = app.terminal.echo(_ECHO_S)
             if delay is None:
-                raise Broken(f"a key was not on the screen after {ANSWER_S:.0f} s")
+                return None
             keys.append(delay)
             toolkit.append(echo(self._toolkit))
             bare.append(echo(self._bare))
