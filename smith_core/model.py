@@ -187,6 +187,16 @@ class ModelService:
         """Return what the configured endpoint lists; AgentFailure when it cannot be asked."""
         return await self.client.list_models(self.endpoint(config, ""), _listing_limits(config))
 
+    async def listed_ids(self, config: Config) -> tuple[str, ...]:
+        """Return the ids that the endpoint lists, from memory after the first time; none where it cannot be asked."""
+        if not config.llm_config.api_url:
+            return ()
+        try:
+            listed = await self.catalog.models(self.endpoint(config, ""))
+        except AgentFailure:
+            return ()
+        return tuple(info.id for info in listed)
+
     async def _open_local(self, model: str) -> Endpoint:
         if self._local is None:
             raise failure(

@@ -27,6 +27,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """One question. entry: None without a field to type in, else what stands in it at first.
 
     placeholder: what an empty field shows. has_filter: typing narrows the rows, and what was typed is a row itself.
+    wraps_rows: what is said beside a name is worth a second line where it is cut otherwise.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     entry: str | None = None
     placeholder: str = ""
     has_filter: bool = False
+    wraps_rows: bool = False
 
 
 def source_page(found: Sequence[LocalEndpoint], *, is_looking: bool) -> Page:
@@ -110,6 +112,7 @@ def embedded_page(problem: str) -> Page:
         title="Which model on this machine?",
         hint=problem or "It is fetched once, checked by its SHA-256, and kept in the cache folder.",
         rows=() if problem else tuple(rows),
+        wraps_rows=True,
     )
 
 

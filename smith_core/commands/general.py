@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
 
 from smith_core.commands.context import CommandContext
 from smith_core.commands.usage_report import render_usage, usage_rows
+from smith_core.embedded.local_models import is_local
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import QuitRequested, SetupRequested
 from smith_core.llm.model_table import prices_of
@@ -13,6 +15,15 @@ from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
 from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.text import shorten
+
+_SOURCES: Mapping[str, str] = {
+    "request": "/model or --model",
+    **dict.fromkeys(("request_key", "role", "role_default_key"), "models in the settings"),
+    "default_model": "default_model in the settings",
+    "parent": "the agent that dispatched it",
+    "endpoint": "being the first that the endpoint lists",
+    "embedded": "being installed, while nothing names another",
+}
 
 
 async def show_help(context: CommandContext, arguments: str) -> None:
@@ -46,12 +57,16 @@ async def choose_model(context: CommandContext, model: str) -> None:
         session.choice = ModelChoice(model=model)
     selected = await session.select_model(ModelChoice(), ROLES[session.active_role])
     context.emit(session.changed())
-    context.say(
-        "model",
-        f"{selected.model}\n"
-        f"chosen by: {selected.source}{f' ({selected.key})' if selected.key else ''}\n"
-        f"context window: {selected.context_window} tokens",
-    )
+    source = _SOURCES.get(selected.source, selected.source)
+    lines = [
+        selected.model,
+        f"chosen by: {source}{f' ({selected.key})' if selected.key else ''}",
+        f"context window: {selected.context_window:,} tokens",
+    ]
+    listed = await context.services.model.listed_ids(context.services.config.effective) if model else ()
+    if listed and selected.model not in listed and not is_local(selected.model):
+        lines.append("The endpoint does not list it; a blank after /model shows those that it does.")
+    context.say("model", "\n".join(lines))
 
 
 async def change_config(context: CommandContext, arguments: str) -> None:

@@ -19,6 +19,7 @@ from smith_core.events import (
     PromptsWaiting,
 )
 from smith_core.ids import new_id
+from smith_core.messages import Message
 from smith_core.session.session import Session
 from smith_core.store.interface import ConversationHeld, StoredMessage
 
@@ -101,9 +102,16 @@ async def open_conversation(
         emit(PromptsWaiting(texts=waiting))
     if turns := await session.files.turns():
         emit(FilesChanged(turns=turns))
+    if tail and _is_unanswered(tail[-1].message):
+        emit(Notice(level="info", text="your last prompt has no answer; /retry asks again"))
     with contextlib.suppress(AgentFailure):  # it is noted again with the next turn
         await persistence.set_active_conversation_id(conversation_id)
     return True
+
+
+def _is_unanswered(message: Message) -> bool:
+    """Whether a turn failed, or was killed, before its model said anything; a command of the person awaits nothing."""
+    return message.role == "user" and not (message.metadata and message.metadata.command)
 
 
 async def follow_conversation(session: Session, emit: Emit, conversation_id: str) -> None:

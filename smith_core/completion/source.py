@@ -137,12 +137,7 @@ class CompletionSource:
         return tuple(Candidate(model, model, words) for model, words in about.items() if model.isprintable())
 
     async def _list_models(self) -> tuple[str, ...]:
-        models, config = self._services.model, self._services.config.effective
-        try:
-            listed = await models.catalog.models(models.endpoint(config, ""))
-        except AgentFailure:
-            return ()
-        return tuple(info.id for info in listed)
+        return await self._services.model.listed_ids(self._services.config.effective)
 
     async def _conversations(self, wanted: Wanted) -> Candidates:
         metas = await self._keep("conversations", self._services.persistence.list_conversations)

@@ -24,7 +24,8 @@ Result = TypeVar("Result")
 
 _KEYS = "↑ ↓ choose · Enter goes on · Esc goes back"
 _FIRST_KEYS = "↑ ↓ choose · Enter goes on · Esc leaves it for later"
-_MOST_NAME_CELLS = 24
+_WORK_KEYS = "Esc gives it up"
+_MOST_NAME_CELLS = 27
 
 
 class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
@@ -48,6 +49,7 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
         border: none; padding: 0; background: $surface; background-tint: $surface 0%; scrollbar-size-vertical: 1;
         text-wrap: nowrap; text-overflow: ellipsis;
     }
+    #question-rows.wrapped { text-wrap: wrap; }
     #question-rows:focus > .option-list--option-highlighted, #question-rows > .option-list--option-highlighted {
         color: $screen-selection-foreground; background: $screen-selection-background; text-style: none;
     }
@@ -116,6 +118,7 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
     def show_work(self, title: str, hint: str, work: Coroutine[Any, Any, None]) -> None:
         """Show that something is done, and do it; Esc gives it up."""
         self.ask(Page(title=title, hint=hint), _ignore)
+        self.query_one("#question", Vertical).border_subtitle = _WORK_KEYS
         self.start_work(work)
 
     def note(self, text: str, style: NoteStyle = "muted") -> None:
@@ -143,7 +146,8 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
         options.display = bool(rows)
         options.clear_options()
         width = min(_MOST_NAME_CELLS, max((len(row.name) for row in rows if row.detail), default=0))
-        options.add_options([Option(_row_text(row, width)) for row in rows])
+        options.set_class(self._page.wraps_rows, "wrapped")
+        options.add_options([Option(_row_text(row, width, wraps=self._page.wraps_rows)) for row in rows])
         options.highlighted = 0 if rows else None
 
     def _update(self, selector: str, text: str) -> None:
@@ -213,9 +217,9 @@ def _ignore(choice: Choice) -> None:
     """Take no answer while something is done."""
 
 
-def _row_text(row: Row, width: int) -> Text:
+def _row_text(row: Row, width: int, *, wraps: bool) -> Text:
     name = literal(row.name)
     if not row.detail:
         return Text(name, no_wrap=True, overflow="ellipsis")
-    text = Text(no_wrap=True, overflow="ellipsis").append(f"{name.ljust(width)}  ", "bold")
+    text = Text(no_wrap=not wraps, overflow="ellipsis").append(f"{name.ljust(width)}  ", "bold")
     return text.append(literal(row.detail))

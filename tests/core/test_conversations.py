@@ -282,6 +282,7 @@ async def test_b15_a_prompt_of_a_killed_turn_is_sent_again_with_the_next(tmp_pat
     await store.aclose()
     client = ScriptedClient("hello yourself")
     runtime = open_stored_engine(tmp_path, client, LAST)
+    assert "no answer; /retry" in said(await opened(runtime))
     await run_turn(runtime, "hello")
     sent = client.requests[0].messages
     assert [message.role for message in sent] == ["system", *["user", "assistant"] * 3, "user"]

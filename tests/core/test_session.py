@@ -8,6 +8,7 @@ import pytest
 from smith_core.config.schema import Config
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import AnyEvent, CommandOutput, Notice, QuitRequested, SessionChanged, TurnEnded
+from smith_core.llm.protocol import ModelInfo
 from smith_core.messages import Message, TurnRecord
 from smith_core.model import ModelChoice, choose
 from smith_core.roles import ROLES
@@ -207,7 +208,11 @@ async def test_the_other_commands_answer(tmp_path: Path) -> None:
     assert "## Project information" in said(await command(runtime, "/prompt"))
     assert "nothing was asked" in said(await command(runtime, "/usage"))
     assert "scripted" in said(await command(runtime, "/model"))
-    assert "other" in said(await command(runtime, "/model other"))
+    assert "does not list" not in said(await command(runtime, "/model other")), "nobody can be asked"
+    settings = {"default_model": "scripted", "llm_config": {"api_url": "http://127.0.0.1:1/v1"}}
+    listing = open_engine(tmp_path, ScriptedClient(models=(ModelInfo(id="other"),)), settings)
+    assert "does not list" in said(await command(listing, "/model nonsense"))
+    assert "does not list" not in said(await command(listing, "/model other"))
     assert any(isinstance(event, QuitRequested) for event in await command(runtime, "/quit"))
     assert "no turn is running" in said(await command(runtime, "/cancel"))
 
