@@ -1,11 +1,13 @@
 """Cancel tokens that form a tree: cancelling a parent cancels every child at once."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from smith_core.errors import AgentError, AgentFailure, normalize
 
 CANCELLED: AgentError = normalize("cancelled")
+Result = TypeVar("Result")
 
 
 class CancelToken:
@@ -74,6 +76,24 @@ class CancelToken:
         except TimeoutError:
             return
         self.check()
+
+    async def guard(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Return what `work` returns, but give it up and raise AgentFailure of kind cancelled when cancelled."""
+        task = asyncio.ensure_future(work)
+
+        def give_up() -> None:
+            task.cancel()
+
+        unsubscribe = self.on_cancel(give_up)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            around = asyncio.current_task()
+            if around is not None and around.cancelling():
+                raise
+            raise AgentFailure(CANCELLED) from None
+        finally:
+            unsubscribe()
 
 
 def new_root() -> CancelToken:

@@ -142,5 +142,5 @@ def _tokens(usage: Usage) -> int:
 def _counts(usage: Usage) -> str:
     return (
         f"{usage.input_tokens:,} tokens in ({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
-        f"{'~' if usage.estimated else ''}{usage.requests} requests"
+        f"{'~' if usage.estimated else ''}{usage.requests} request{'s' * (usage.requests != 1)}"
     )

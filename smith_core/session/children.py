@@ -36,7 +36,8 @@ class ChildTurns:
         context = self._context_of(turn)
         role = ROLES[context.active_role]
         choice = ModelChoice(model=turn.job.model, parent=self._parent_model)
-        model = await context.service_handles.model.select(choice, role, context.config_snapshot)
+        selecting = context.service_handles.model.select(choice, role, context.config_snapshot)
+        model = await turn.job.cancel_token.guard(selecting)
         self._introduce(model.model)
         parts = TurnParts(
             turn_id=turn.turn_id,

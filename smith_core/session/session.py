@@ -263,7 +263,7 @@ class Session:
         saving = asyncio.ensure_future(self.saver.save_prompt(turn.context.conversation_id, turn.turn_id, prompt, emit))
         try:
             await self.recompute_turn_scope(emit)
-            model = await self.select_model(turn.request.choice, role)
+            model = await turn.token.guard(self.select_model(turn.request.choice, role))
         finally:
             await saving
         self.introduce(model.model, emit)

@@ -8,7 +8,7 @@ import pytest
 from smith_core.config.schema import Config
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import AnyEvent, CommandOutput, Notice, QuitRequested, SessionChanged, TurnEnded
-from smith_core.llm.protocol import ModelInfo
+from smith_core.llm.protocol import Endpoint, ModelInfo, Timeouts
 from smith_core.messages import Message, TurnRecord
 from smith_core.model import ModelChoice, choose
 from smith_core.roles import ROLES
@@ -73,6 +73,23 @@ async def test_one_turn_at_a_time(tmp_path: Path) -> None:
     await command(runtime, "/cancel")
     assert (await first).stop_reason == "cancelled"
     assert (await run_turn(runtime, "three")).turn_id.startswith("turn-2-")
+
+
+async def test_a_turn_can_be_cancelled_while_its_model_is_still_looked_up(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    class Silent(ScriptedClient):
+        async def list_models(self, endpoint: Endpoint, timeouts: Timeouts) -> tuple[ModelInfo, ...]:
+            asked.set()
+            await asyncio.Event().wait()
+            return ()
+
+    settings = {"default_model": "scripted", "llm_config": {"api_url": "http://127.0.0.1:1/v1"}}
+    runtime = open_engine(tmp_path, Silent("never"), settings)
+    turn = asyncio.ensure_future(run_turn(runtime, "go"))
+    await asked.wait()
+    runtime.cancel()
+    assert (await asyncio.wait_for(turn, 5)).stop_reason == "cancelled"
 
 
 async def test_closing_the_events_cancels_the_turn(tmp_path: Path) -> None:
