@@ -55,8 +55,8 @@ def test_a_drop_has_one_bright_head_and_a_tail_that_only_fades(head: float, leng
     assert all(2 <= shade <= SHADES for shade in fading(length))
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 100), st.integers(0, 80), COVERS, COVERS)
+@settings(max_examples=10)
+@given(st.integers(0, 100), st.integers(0, 40), COVERS, COVERS)
 def test_what_was_drawn_bit_by_bit_is_what_a_new_picture_shows(
     seed: int, steps: int, first: list[bytes], second: list[bytes]
 ) -> None:
