@@ -70,6 +70,8 @@ class ChildDesk:
             self._changed()  # the transcript may have other cards now
         if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
             self._open_area().show(event)
+            if isinstance(event, ChildEnded):
+                self._changed()  # its keys are fewer now
         elif self.area is None:
             return
         elif isinstance(event, TurnEnded):
@@ -81,6 +83,12 @@ class ChildDesk:
     def current(self) -> "ChildPane | None":
         """The pane that has the keys."""
         return self.area.current if self.area is not None else None
+
+    @property
+    def dead_keys(self) -> frozenset[str]:
+        """The actions of panes that nothing comes of now: a child that is over cannot be cancelled."""
+        is_over = self.current is not None and not self.current.child.is_running
+        return frozenset({"pane_cancel"}) if is_over else frozenset()
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

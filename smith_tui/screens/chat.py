@@ -326,7 +326,7 @@ class ChatScreen(LateParts):
         near = {scope} if self.query("Inspector:focus-within") else set()
         waiting: tuple[Scope, ...] = ("waiting",) if len(self.queue) else ()
         here = {*self.asking.scopes(scope), *self.desk.scopes, *waiting} - near
-        self.query_one("#hints", KeyHints).show_keys_for(here)
+        self.query_one("#hints", KeyHints).show_keys_for(here, without=self.desk.dead_keys)
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""

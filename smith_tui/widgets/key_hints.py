@@ -50,8 +50,16 @@ class KeyHints(Widget):
         self._is_local = False
         self._without: Container[str] = ()
 
-    def show_keys_for(self, scopes: Iterable[Scope]) -> None:
-        """Show the keys of these scopes, besides those that always work."""
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """Whose keys are shown."""
+        return self._scopes
+
+    def show_keys_for(self, scopes: Iterable[Scope], *, without: frozenset[str] = frozenset()) -> None:
+        """Show the keys of these scopes, besides those that always work; without: names of actions."""
+        if without != self._without:
+            self._without = without
+            self.refresh()
         self._show(frozenset(scopes), is_local=False)
 
     def show_only(self, scope: Scope | None, *, without: Container[str] = ()) -> None:
@@ -86,7 +94,7 @@ class KeyHints(Widget):
     @property
     def _shown(self) -> list[KeyAction]:
         if not self._is_local:
-            return hints(self._actions, self._scopes)
+            return [action for action in hints(self._actions, self._scopes) if action.name not in self._without]
         local = [action for scope in self._scopes for action in local_hints(self._actions, scope) if action.importance]
         shown = [action for action in local if action.name not in self._without]
         shown.sort(key=lambda action: action.scope not in self._scopes)

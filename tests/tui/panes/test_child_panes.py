@@ -218,6 +218,10 @@ async def test_a_click_on_a_pane_gives_it_the_keys(tmp_path: Path) -> None:
         await pilot.click(area.panes[0].title, offset=(3, 0))
         assert app.focused is area.panes[0].transcript
         assert "cancel child" in rows(app)[-1]
+        await play(pilot, children.end(1))
+        assert "cancel child" not in rows(app)[-1], "it is over"
+        await pilot.click(area.panes[1].title, offset=(3, 0))
+        assert "cancel child" in rows(app)[-1]
         await pilot.press("alt+z", "a")
         assert "cancel child" not in rows(app)[-1]
         assert app.chat.has_class("zoomed")
