@@ -30,7 +30,9 @@ FAULTS: Mapping[str, FaultRule] = {
         "transport", True, "cannot reach {where}: {detail}; check that it runs, and llm_config.api_url"
     ),
     "timeout_connect": FaultRule(
-        "transport", True, "no connection to {where} within {limit:g} s; check the network, or raise {setting}"
+        "transport",
+        True,
+        "no connection to {where} within {limit:g} s; check llm_config.api_url and the network, or raise {setting}",
     ),
     "timeout_send": FaultRule(
         "transport", True, "{where} did not take the request within {limit:g} s; try again, or raise {setting}"
