@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -53,7 +54,16 @@ async def resume(session: Session, emit: Emit, wish: ResumeWish) -> None:
     elif wish.kind == "last":
         last = await persistence.active_conversation_id()
         if last and last != session.services.conversation.conversation_id:
-            await open_conversation(session, emit, last, may_be_empty=False)
+            opened = await open_conversation(session, emit, last, may_be_empty=False)
+            meta = await persistence.describe(last) if opened else None
+            if meta is not None and _is_elsewhere(meta.cwd, session.cwd):
+                emit(Notice(level="info", text=f"this is the last conversation, of {meta.cwd}; /new begins one here"))
+
+
+def _is_elsewhere(folder: str, here: Path) -> bool:
+    """Whether neither of two folders is inside the other."""
+    there = Path(folder)
+    return bool(folder) and not (here.is_relative_to(there) or there.is_relative_to(here))
 
 
 async def start_new(session: Session, emit: Emit, title: str = "") -> None:
