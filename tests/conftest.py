@@ -5,16 +5,18 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.place import ModelHome, Place
 from tests.support.rainy import Children
 from tests.support.server_thread import ServerThread
 from tests.support.web_site import Site, web_site
 
+# No deadline: how long an example takes says more about the machine than about the code.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 if examples := os.environ.get("SMITH_EXAMPLES"):
     # For `make soak`: as many examples where a test says no number itself.
-    from hypothesis import settings
-
     settings.register_profile("soak", max_examples=int(examples), deadline=None)
     settings.load_profile("soak")
 

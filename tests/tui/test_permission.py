@@ -73,7 +73,7 @@ async def test_a_question_is_shown_in_bar_card_and_status_and_one_key_answers(tm
         assert (tmp_path / "new").exists()
         assert not bar.display
         assert app.chat.prompt.text == ""
-        assert app.chat.status.state.activity == "idle"
+        await until(pilot, lambda: app.chat.status.state.activity == "idle")
 
 
 async def test_keys_that_were_meant_for_the_prompt_go_there(tmp_path: Path) -> None:
