@@ -77,6 +77,7 @@ _COMPLETE_ENTER_HELP = "Completion: take what is selected; what is typed whole i
 _SCREEN_HELP = "Output: show it as lines, or as the screen that the program drew"
 _WHOLE_HELP = "Output: open all of it from the file on disk, or close it again"
 _FILES_HELP = "Take back what a turn did to files, or put it again"
+_RECORD_HELP = "Inspect: the message as it is stored, or the JSON that is sent"
 _NEXT_CALL = ("right_square_bracket", "ctrl+right")
 
 KEY_ACTIONS: tuple[KeyAction, ...] = (
@@ -174,7 +175,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("inspect_redo", ("r",), "redo", "Inspect: make it again", 6, "inspect"),
     KeyAction("inspect_filter", ("slash",), "filter", "Inspect: filter by role, tool and text", 4, "inspect"),
     KeyAction("inspect_request", ("m",), "next request", "Inspect: what would be sent to the model next", 3, "inspect"),
-    KeyAction("inspect_record", ("t",), "record", "Inspect: the message as it is stored", 6, "inspect"),
+    KeyAction("inspect_record", ("t",), "record", _RECORD_HELP, 6, "inspect"),
     KeyAction("inspect_copy", ("c",), "copy", "Inspect: copy what is marked, or the message", 6, "inspect"),
     KeyAction("inspect_jump", ("enter",), "go there", "Inspect: show the message in the transcript", 5, "inspect"),
     KeyAction("inspect_fork", ("f",), "fork", "Inspect: go on with a copy up to the message", 6, "inspect"),

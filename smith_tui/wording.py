@@ -10,6 +10,7 @@ _MINUTE = 60
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _DAYS_COUNTED = 30
+_DAYS_OF_YEAR = 365
 
 
 def age(then: float, now: float) -> str:
@@ -32,6 +33,22 @@ def age(then: float, now: float) -> str:
         return datetime.datetime.fromtimestamp(then).date().isoformat()
     except (OverflowError, ValueError, OSError):
         return ""
+
+
+def short_age(then: float, now: float) -> str:
+    """Return an age in six cells at most: months and years in place of a date."""
+    days = max(0.0, now - then) / _DAY
+    if not then > 0 or days < _DAYS_COUNTED:
+        return age(then, now)
+    return f"{int(days // 30)} mo" if days < _DAYS_OF_YEAR else f"{min(9999, int(days // _DAYS_OF_YEAR))} y"
+
+
+def short_count(number: int) -> str:
+    """Return a number in six cells at most: 99,999 and then 100k, 10M."""
+    if number < 100_000:
+        return f"{number:,}"
+    thousands = number // 1000
+    return f"{thousands:,}k" if thousands < 10_000 else f"{min(9999, thousands // 1000):,}M"
 
 
 def size(size_bytes: int) -> str:

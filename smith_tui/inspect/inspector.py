@@ -18,7 +18,7 @@ from smith_tui.inspect.editing import Editing, Mode
 from smith_tui.inspect.hosting import InspectHost
 from smith_tui.inspect.matching import FILTERS
 from smith_tui.inspect.message_pane import MessagePane
-from smith_tui.inspect.request_rows import bar_lines
+from smith_tui.inspect.request_rows import bar_lines, copied_item
 from smith_tui.inspect.state import InspectState, View
 from smith_tui.inspect.table_pane import TablePane
 from smith_tui.inspect.views import Lines
@@ -40,7 +40,10 @@ WIDE_COLUMNS = 100
 _SCOPES: dict[Mode, Scope] = {"browse": "inspect", "edit": "inspect_edit"}
 _PARTS = 7
 """How many widgets of these kinds the view is made of."""
-_ON_MESSAGES = ("inspect_edit", "inspect_outside", "inspect_delete", "inspect_mark", "inspect_range", "inspect_fork")
+_ON_MESSAGES = (
+    *("inspect_edit", "inspect_outside", "inspect_delete", "inspect_mark", "inspect_range", "inspect_fork"),
+    "inspect_filter",
+)
 """Actions that mean nothing in the model's view."""
 _HINTS: dict[Mode, str] = {
     "browse": "",
@@ -62,8 +65,8 @@ class Inspector(Widget):
     #inspect-panes { height: 1fr; layout: vertical; }
     #inspect-table, #inspect-message { height: 1fr; }
     Inspector.wide #inspect-panes { layout: horizontal; }
-    Inspector.wide #inspect-table { height: 1fr; width: 5fr; }
-    Inspector.wide #inspect-message { height: 1fr; width: 4fr; }
+    Inspector.wide #inspect-table { height: 1fr; width: 3fr; }
+    Inspector.wide #inspect-message { height: 1fr; width: 2fr; }
     #inspect-bar { display: none; height: 2; }
     Inspector.request #inspect-bar { display: block; }
     Inspector.request InputLine { display: none; }
@@ -155,7 +158,10 @@ class Inspector(Widget):
             "part": self._press_in_parts,
             "edit": self._press_in_editor,
         }
-        if presses[self._mode](event.key) or event.is_printable:
+        was_pressed = presses[self._mode](event.key)
+        if not was_pressed and self._mode == "filter":
+            self._input.take_key(event)
+        if was_pressed or event.is_printable:
             event.stop()
             event.prevent_default()
 
@@ -185,8 +191,9 @@ class Inspector(Widget):
                 self._host.switch_inspector()
             case "inspect_next":
                 (self._message.view if self._table.rows.has_focus else self._table.rows).focus()
-            case "inspect_filter":
-                self._input.focus()
+            case "inspect_filter" if self.state.view == "messages":
+                self.set_mode("filter")
+                self.screen.set_focus(self._input)
             case "inspect_request":
                 self._turn_to("messages" if self.state.view == "request" else "request")
             case "inspect_jump":
@@ -209,7 +216,8 @@ class Inspector(Widget):
         entry = self._table.entry
         if entry is None:
             if self.state.view == "request":
-                self.say(f"{self._look.key_of('inspect_request')} goes back to the messages, which can be edited.")
+                back = self._look.key_of("inspect_request")
+                self.say(f"{back} goes back to the messages, which can be filtered and edited.")
             return
         match name:
             case "inspect_mark":
@@ -313,7 +321,8 @@ class Inspector(Widget):
         if self._mode in ("part", "edit"):
             return
         if self.state.view == "request":
-            self._message.show_item(self._table.item)
+            request = self._request if self.state.is_raw else None
+            self._message.show_item(self._table.item, request.model if request is not None else "")
         else:
             self._message.show_entry(self._table.entry, is_raw=self.state.is_raw)
 
@@ -360,7 +369,10 @@ class Inspector(Widget):
             self._table.show_request(self._request)
 
     def _copy(self) -> None:
+        item = self._table.item
         entries = self._table.marked_entries or ([self._table.entry] if self._table.entry else [])
-        if entries:
-            self.app.copy_to_clipboard("\n\n".join(copied_text(entry.message) for entry in entries))
-            self.say(f"{len(entries)} message{'s' * (len(entries) != 1)} copied.", is_hint=True)
+        texts = [copied_item(item)] if item is not None else [copied_text(entry.message) for entry in entries]
+        if texts:
+            self.app.copy_to_clipboard("\n\n".join(texts))
+            what = "part" if item is not None else "message"
+            self.say(f"{len(texts)} {what}{'s' * (len(texts) != 1)} copied.", is_hint=True)

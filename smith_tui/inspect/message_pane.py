@@ -11,7 +11,7 @@ from textual.message import Message
 from smith_core.session.editing import Part, parts_of
 from smith_tui.inspect.desk import name_of_part, shown_text
 from smith_tui.inspect.pieces import blocks_of_message, blocks_of_record, facts_of
-from smith_tui.inspect.request_rows import Item, blocks_of_item
+from smith_tui.inspect.request_rows import Item, blocks_of_item, blocks_of_json
 from smith_tui.inspect.table import Entry
 from smith_tui.inspect.views import MessageView
 from smith_tui.sanitize import literal
@@ -88,12 +88,16 @@ class MessagePane(Container):
         make = blocks_of_record if is_raw else blocks_of_message
         self.view.show([facts_of(entry, self._now()), *make(entry.message, self._look.palette)])
 
-    def show_item(self, item: Item | None) -> None:
-        """Show a part of the next request."""
-        self._turn("message", "As it is sent")
-        if self._is_shown(item, False):
+    def show_item(self, item: Item | None, json_for: str = "") -> None:
+        """Show a part of the next request; json_for: the model for which it is to be shown as JSON."""
+        self._turn("message", "As it is sent", "as JSON" if json_for else "")
+        if self._is_shown(item, bool(json_for)):
             return
-        self.view.show([] if item is None else blocks_of_item(item, self._look.palette))
+        palette = self._look.palette
+        if item is None:
+            self.view.show([])
+        else:
+            self.view.show(blocks_of_json(item, json_for, palette) if json_for else blocks_of_item(item, palette))
 
     def choose_part(self, entry: Entry) -> None:
         """Ask which part of a message is meant."""

@@ -6,7 +6,10 @@ from typing import NamedTuple
 from rich.style import Style
 
 from smith_core.frozen import thaw
+from smith_core.llm.wire import message_json, sends_reasoning, tool_json
 from smith_core.session.preview import NextRequest, OfferedTool, RequestPart
+from smith_tui import wording
+from smith_tui.inspect.desk import copied_text
 from smith_tui.inspect.pieces import Heading, blocks_of_message, code_blocks
 from smith_tui.inspect.table import Facts, message_row, row_line, speaker
 from smith_tui.sanitize import literal
@@ -76,6 +79,25 @@ def blocks_of_item(item: Item, palette: str) -> list[Block]:
     return [*blocks, Heading("in the conversation", "whole, as it stays"), *blocks_of_message(item.whole, palette)]
 
 
+def copied_item(item: Item) -> str:
+    """Return what a copy of a part holds: a message as it is sent, or as it was where it is not; a tool's schema."""
+    if isinstance(item, RequestPart):
+        return copied_text(item.sent or item.whole)
+    return json.dumps(tool_json(item.definition), indent=2, ensure_ascii=False)
+
+
+def blocks_of_json(item: Item, model: str, palette: str) -> list[Block]:
+    """Return the JSON as which a part goes to the endpoint of a model."""
+    if isinstance(item, OfferedTool):
+        entry = tool_json(item.definition)
+    elif item.sent is None:
+        title, words = _STATE_WORDS["dropped"]
+        return [Heading(title, words, has_gap=False)]
+    else:
+        entry = message_json(item.sent, echo_reasoning=sends_reasoning(model))
+    return code_blocks(json.dumps(entry, indent=2, ensure_ascii=False), "json", palette)
+
+
 def bar_lines(request: NextRequest, width: int, ink: Ink) -> list[Line]:
     """Return a bar of the whole window with its shares, and a row that says the numbers."""
     shares = _shares(request, ink)
@@ -124,5 +146,9 @@ def _tool_row(tool: OfferedTool, number_width: int, frame: Frame) -> Line:
     ink = frame.ink
     name = literal(tool.definition.name)
     description = literal(" ".join(tool.definition.description.split()))
-    texts = {"role": ("schema", ink.warning), "kind": (name, PLAIN), "tokens": (f"{tool.tokens:,}", ink.muted)}
+    texts = {
+        "role": ("schema", ink.warning),
+        "kind": (name, PLAIN),
+        "tokens": (wording.short_count(tool.tokens), ink.muted),
+    }
     return row_line(texts, (description, ink.muted), number_width, frame)

@@ -23,10 +23,16 @@ STATE_SIGNS: dict[str, str] = {"elided": "◐", "cut": "◓", "dropped": "○"}
 """What stands beside a message that the window does not send as it is."""
 MARK = "●"
 _BAR = "▌"
-_GAP = "  "
+_SIGNS_WIDTH = 4
 _MOST_FIRST_CHARS = 400
-_KIND_FROM, _TOKENS_FROM, _AGE_FROM, _CHARS_FROM = 64, 56, 72, 84
-"""Cells; narrower tables have no such column, or a narrower one."""
+_LEAST_FIRST_LINE = 12
+"""Cells that the first line keeps; the last columns of `_BY_IMPORTANCE` are left out for it."""
+_BY_IMPORTANCE = ("tokens", "age", "chars")
+_SIZE_WIDTH = 6
+_WIDE_FROM = 84
+"""Cells from which on the columns stand apart."""
+_KIND_WIDTHS = ((72, 14), (64, 11), (0, 9))
+"""From how many cells on the kind has how many."""
 _BOLD = Style(bold=True)
 _EMPTY: Span = ("", PLAIN)
 
@@ -46,6 +52,7 @@ class Column(NamedTuple):
     name: str
     width: int
     is_right: bool = False
+    gap: int = 2
 
 
 class Facts(NamedTuple):
@@ -61,7 +68,7 @@ class Facts(NamedTuple):
 def head_line(width: int, number_width: int, ink: Ink) -> Line:
     """Return the names of the columns."""
     names = [_fitted(column.name, column) for column in _columns(width, number_width)]
-    return line_of([(" " * 4 + "".join(names) + "first line", ink.muted)])
+    return line_of([(" " * _SIGNS_WIDTH + "".join(names) + "first line", ink.muted)])
 
 
 def message_row(message: Message, facts: Facts, number_width: int, frame: Frame) -> Line:
@@ -75,9 +82,9 @@ def message_row(message: Message, facts: Facts, number_width: int, frame: Frame)
         "#": (facts.number, ink.muted),
         "role": (name, ink.muted if is_dropped else style + strong),
         "kind": (literal(kind_of(message)), ink.muted if is_dropped else _kind_style(message, ink)),
-        "chars": (f"{size_of(message):,}", ink.muted),
-        "tokens": (f"{tokens:,}", ink.muted),
-        "age": (wording.age(message.created_at, facts.now), ink.muted),
+        "chars": (wording.short_count(size_of(message)), ink.muted),
+        "tokens": (wording.short_count(tokens), ink.muted),
+        "age": (wording.short_age(message.created_at, facts.now), ink.muted),
     }
     first_style = ink.muted if is_dropped or message.role == "tool" else ink.bright if frame.is_selected else PLAIN
     signs = (MARK if facts.is_marked else " ", STATE_SIGNS.get(facts.state, " "))
@@ -94,11 +101,11 @@ def row_line(
         (signs[0], ink.warning),
         (f"{signs[1]} ", ink.info),
     ]
-    used = 4
+    used = _SIGNS_WIDTH
     for column in _columns(frame.width, number_width):
         text, style = texts.get(column.name, _EMPTY)
         spans.append((_fitted(text, column), style))
-        used += column.width + len(_GAP)
+        used += column.width + column.gap
     return line_of([*spans, (cut_to(rest[0], max(0, frame.width - used - 1)), rest[1])])
 
 
@@ -152,22 +159,22 @@ def _kind_style(message: Message, ink: Ink) -> Style:
 @lru_cache(16)
 def _columns(width: int, number_width: int) -> tuple[Column, ...]:
     """Return the columns that there is room for."""
-    columns = [
-        Column("#", number_width, is_right=True),
-        Column("role", 6),
-        Column("kind", 14 if width >= _KIND_FROM else 11),
-    ]
-    if width >= _CHARS_FROM:
-        columns.append(Column("chars", 7, is_right=True))
-    if width >= _TOKENS_FROM:
-        columns.append(Column("tokens", 6, is_right=True))
-    if width >= _AGE_FROM:
-        columns.append(Column("age", 6, is_right=True))
-    return tuple(columns)
+    gap = 2 if width >= _WIDE_FROM else 1
+    kind_width = next(cells for least, cells in _KIND_WIDTHS if width >= least)
+    columns = (
+        Column("#", number_width, is_right=True, gap=gap),
+        Column("role", 6, gap=gap),
+        Column("kind", kind_width, gap=gap),
+    )
+    used = _SIGNS_WIDTH + sum(column.width + gap for column in columns)
+    count = max(0, width - used - _LEAST_FIRST_LINE) // (_SIZE_WIDTH + gap)
+    kept = _BY_IMPORTANCE[:count]
+    sizes = (Column(name, _SIZE_WIDTH, is_right=True, gap=gap) for name in ("chars", "tokens", "age") if name in kept)
+    return (*columns, *sizes)
 
 
 def _fitted(text: str, column: Column) -> str:
     """Return a text at the width of its column, with the gap behind it: fewer spans are painted sooner."""
     text = cut_to(text, column.width)
     space = " " * (column.width - cell_width(text))
-    return f"{space}{text}{_GAP}" if column.is_right else f"{text}{space}{_GAP}"
+    return f"{space if column.is_right else ''}{text}{'' if column.is_right else space}{' ' * column.gap}"

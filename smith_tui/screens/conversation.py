@@ -67,7 +67,10 @@ class ConversationScreen(LeftOnce[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Do what a key is for."""
-        if self._bar.has_focus or not self._press(event.key):
+        if self.focused is self._bar:
+            self._bar.take_key(event)
+            return
+        if not self._press(event.key):
             return
         event.stop()
         event.prevent_default()

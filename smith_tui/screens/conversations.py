@@ -129,6 +129,8 @@ class ConversationsScreen(LeftOnce[Opening | None]):
         if press(event.key):
             event.stop()
             event.prevent_default()
+        elif self._mode != "choose":
+            self._input.take_key(event)
 
     def _press(self, key: str) -> bool:
         conversation = self.chosen

@@ -81,6 +81,13 @@ class FindBar(InputLine):
         is_away = self._way_back and self._matches and not has_focus
         self.show_info(*([f"{self._matches} · {self._way_back}"] if is_away else []), self._matches)
 
+    def take_key(self, event: events.Key) -> None:
+        """Do what a key is for that was pressed before the focus had come here."""
+        if event.key in self._actions:
+            self.on_key(event)
+        else:
+            super().on_key(event)
+
     def on_key(self, event: events.Key) -> None:
         """Do what the key is for; the line that this one is built on gets every other key from Textual."""
         action = self._actions.get(event.key)

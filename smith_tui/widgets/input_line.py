@@ -85,6 +85,10 @@ class InputLine(Widget, can_focus=True):
         """Say whether the line types this key."""
         return key not in self._leave and edit_keys.types(key, character)
 
+    def take_key(self, event: events.Key) -> None:
+        """Do what a key is for that was pressed before the focus had come here."""
+        self.on_key(event)
+
     def on_key(self, event: events.Key) -> None:
         """Edit the text."""
         before = self._buffer.text

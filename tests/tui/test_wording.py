@@ -16,6 +16,13 @@ def test_ages(seconds: float, shown: str) -> None:
     assert wording.age(NOW - seconds, NOW) == shown
 
 
+@pytest.mark.parametrize(
+    ("days", "shown"), [(29, "29 d"), (30, "1 mo"), (364, "12 mo"), (365, "1 y"), (365 * 50_000, "9999 y")]
+)
+def test_short_ages_have_no_dates(days: int, shown: str) -> None:
+    assert wording.short_age(10**13, 10**13 + 86400 * days) == shown
+
+
 def test_odd_times_are_dates_or_nothing() -> None:
     assert wording.age(NOW - 86400 * 100, NOW).startswith("2026-10-0")
     for odd in (0, -5, float("nan")):
@@ -53,3 +60,10 @@ def test_b22_the_end_of_a_text_fits(text: str, cells: int) -> None:
     cut = wording.cut_start(text, cells)
     assert cell_width(cut) <= cells
     assert text.endswith(cut.removeprefix("…"))
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(0, "0"), (99_999, "99,999"), (100_000, "100k"), (9_999_999, "9,999k"), (10**7, "10M")]
+)
+def test_short_counts(count: int, shown: str) -> None:
+    assert wording.short_count(count) == shown

@@ -101,6 +101,10 @@ async def test_the_table_says_what_each_message_is(tmp_path: Path) -> None:
         assert "bash failed" in fourth
         assert driven.table[6].rstrip().endswith("http/parser.py:3 replace")
         assert driven.table[8].startswith("▌")
+        # All sizes stay where the screen is as wide as most are.
+        await driven.pilot.resize_terminal(100, 40)
+        await driven.settle()
+        assert driven.table[0].split()[:7] == first.split()[:7] and " Fix the" in driven.table[0]
 
 
 async def test_the_message_is_shown_whole(tmp_path: Path) -> None:
@@ -219,7 +223,7 @@ async def test_the_models_view_shows_what_would_be_sent(tmp_path: Path) -> None:
     async with inspecting(tmp_path) as driven:
         await driven.press("m")
         table = "\n".join(driven.table)
-        assert "schema  bash" in table and "system  text" in table and "what you type next" in table
+        assert "schema bash" in table and "system text" in table and "what you type next" in table
         bar = "\n".join(lines_of(driven.view.query_one("#inspect-bar")))
         assert "of 128,000 tokens" in bar and "messages may take 102,400" in bar
         row = next(number for number, line in enumerate(driven.table) if "[elided" in line)
@@ -227,6 +231,12 @@ async def test_the_models_view_shows_what_would_be_sent(tmp_path: Path) -> None:
         await driven.settle()
         assert "Elided" in driven.message and "line 40 of it" not in driven.message.split("in the conversation")[0]
         assert "1: line 1 of it" in driven.message
+        await driven.press("t")
+        assert '"role": "tool"' in driven.message and "in the conversation" not in driven.message
+        await driven.press("t", "home", "c")
+        assert '"type": "function"' in driven.app.clipboard and "1 part copied" in driven.note
+        driven.view.query_one(TablePane).rows._select(row)
+        await driven.settle()
         await driven.press("d")
         assert "goes back to the messages" in driven.note
         await driven.press("enter")
@@ -253,7 +263,7 @@ async def test_one_key_switches_between_pane_and_whole_screen(tmp_path: Path) ->
         assert isinstance(driven.app.screen, ChatScreen)
         assert driven.view.region.x >= driven.app.chat.transcript.region.right
         # It goes on where it was, and what is typed does not end up in the prompt.
-        assert any(line.startswith("▌") and "3  tool" in line for line in driven.table)
+        assert any(line.startswith("▌") and "3 tool" in line for line in driven.table)
         assert driven.view.state.marked == {2}
         await driven.press(*"xyz9")
         assert driven.app.chat.prompt.text == ""
