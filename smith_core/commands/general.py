@@ -14,6 +14,7 @@ from smith_core.messages import Usage
 from smith_core.model import ModelChoice
 from smith_core.roles import ROLES
 from smith_core.secrets import hide_from_proc, key_variables
+from smith_core.session.spending import Spender, child_roles, saved_tokens
 from smith_core.text import shorten
 
 _SOURCES: Mapping[str, str] = {
@@ -93,15 +94,26 @@ async def change_config(context: CommandContext, arguments: str) -> None:
 
 
 async def show_usage(context: CommandContext, arguments: str) -> None:
-    """Show what this session has spent by role and child, and the tokens of the whole conversation."""
+    """Show by role and child what this session has spent, and what the whole conversation has."""
     spending = context.session.spending
-    models = {spender.model for spender in spending.tokens}
-    prices = await asyncio.to_thread(lambda: {model: prices_of(model) for model in models})
-    stored: Usage | None = None
+    saved: dict[Spender, Usage] = {}
     with contextlib.suppress(AgentFailure):
-        stored = await context.services.persistence.usage_of(context.services.conversation.conversation_id)
-    rows = usage_rows(spending, prices)
-    context.say("usage", render_usage(rows, spending.time, stored if stored is not None and stored.requests else None))
+        saved = await _saved_tokens(context)
+    models = {spender.model for spender in (*spending.tokens, *saved)}
+    prices = await asyncio.to_thread(lambda: {model: prices_of(model) for model in models})
+    rows = usage_rows(spending.tokens, prices)
+    context.say("usage", render_usage(rows, spending.time, usage_rows(saved, prices)))
+
+
+async def _saved_tokens(context: CommandContext) -> dict[Spender, Usage]:
+    """Return who used what of the saved turns of this conversation."""
+    conversation, persistence = context.services.conversation, context.services.persistence
+    saved = [one for one in await persistence.usage_of(conversation.conversation_id) if one.usage.requests]
+    models = {}
+    for job_id in {one.job_id for one in saved if one.job_id}:
+        said = await persistence.load_child(conversation.conversation_id, job_id)
+        models[job_id] = next((message.model for message in reversed(said) if message.model), "")
+    return saved_tokens(saved, child_roles(conversation.messages), models)
 
 
 async def list_tools(context: CommandContext, arguments: str) -> None:

@@ -1,12 +1,13 @@
 """The session report as plain text: tokens by role and child, their price, and where the time went, with bars."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from smith_core.llm.model_table import Prices
 from smith_core.messages import Usage
-from smith_core.session.spending import Spender, Spending, TimeSpent
+from smith_core.session.spending import Spender, TimeSpent
 from smith_core.text import shorten
 
 BAR_CELLS = 20
@@ -24,10 +25,10 @@ class UsageRow(msgspec.Struct, frozen=True):
     depth: int = 0
 
 
-def usage_rows(spending: Spending, prices: Mapping[str, Prices | None]) -> tuple[UsageRow, ...]:
+def usage_rows(tokens: Mapping[Spender, Usage], prices: Mapping[str, Prices | None]) -> tuple[UsageRow, ...]:
     """Return a row for each role, below it one for each of its children, and the sum last."""
     by_role: dict[str, list[tuple[Spender, Usage]]] = {}
-    for spender, usage in spending.tokens.items():
+    for spender, usage in tokens.items():
         by_role.setdefault(spender.role, []).append((spender, usage))
     rows: list[UsageRow] = []
     for role, spent in by_role.items():
@@ -41,22 +42,23 @@ def usage_rows(spending: Spending, prices: Mapping[str, Prices | None]) -> tuple
             for job_id, items in list(children.items())[-_MOST_CHILDREN:]
         ]
     if len(by_role) > 1:
-        rows.append(_sum("all together", list(spending.tokens.items()), prices))
+        rows.append(_sum("all together", list(tokens.items()), prices))
     return tuple(rows)
 
 
-def render_usage(rows: Sequence[UsageRow], time_spent: TimeSpent, stored: Usage | None = None) -> str:
-    """Return the report; stored: of all saved turns of the conversation, if there are any."""
-    if not rows and stored is None:
+def render_usage(rows: Sequence[UsageRow], time_spent: TimeSpent, saved: Sequence[UsageRow] = ()) -> str:
+    """Return the report; saved: of all saved turns of the conversation, told where that is not the same."""
+    if not rows and not saved:
         return "nothing was asked of a model yet"
+    has_more = bool(saved) and _counts(saved) != _counts(rows)
     parts = []
     if rows:
-        parts.append(_token_table(rows))
-    if stored is not None:
-        parts.append(f"this conversation, all saved turns: {_counts(stored)}")
+        parts.append(_token_table(rows, "this session" if has_more else ""))
     if time_spent.total > 0:
         parts.append(_time_table(time_spent))
-    if any(row.usage.estimated for row in rows) or (stored is not None and stored.estimated):
+    if has_more:
+        parts.append(_token_table(saved, "this conversation"))
+    if any(row.usage.estimated for row in (*rows, *saved)):
         parts.append("~ estimated: the endpoint did not report all of its tokens")
     return "\n\n".join(parts)
 
@@ -87,7 +89,7 @@ def _sum(
     return UsageRow(name, sum((usage for _, usage in spent), Usage()), cost, depth)
 
 
-def _token_table(rows: Sequence[UsageRow]) -> str:
+def _token_table(rows: Sequence[UsageRow], title: str) -> str:
     most = max(_tokens(row.usage) for row in rows) or 1
     cells = [
         (
@@ -101,7 +103,7 @@ def _token_table(rows: Sequence[UsageRow]) -> str:
         )
         for row in rows
     ]
-    return _table([_HEADINGS, *cells], left=(0, 6))
+    return _table([(title, *_HEADINGS[1:]), *cells], left=(0, 6))
 
 
 def _time_table(spent: TimeSpent) -> str:
@@ -139,8 +141,5 @@ def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
 
 
-def _counts(usage: Usage) -> str:
-    return (
-        f"{usage.input_tokens:,} tokens in ({usage.cached_tokens:,} cached), {usage.output_tokens:,} out, "
-        f"{'~' if usage.estimated else ''}{usage.requests} request{'s' * (usage.requests != 1)}"
-    )
+def _counts(rows: Sequence[UsageRow]) -> Counter[tuple[str, Usage]]:
+    return Counter((row.name, row.usage) for row in rows)

@@ -1,6 +1,7 @@
 """What a session has spent: tokens by role, child and model, and the time in model, tools and waiting."""
 
 import time
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -17,7 +18,8 @@ from smith_core.events import (
     TurnStarted,
     UsageReported,
 )
-from smith_core.messages import Usage
+from smith_core.messages import Message, Usage
+from smith_core.store.interface import TurnUsage
 
 Phase = Literal["idle", "model", "tools", "waiting", "other"]
 
@@ -41,6 +43,42 @@ class TimeSpent(msgspec.Struct, frozen=True, kw_only=True):
     def total(self) -> float:
         """All of them together."""
         return self.model + self.tools + self.waiting
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What a dispatch call asks for, as far as it says whose tokens the child's are."""
+
+    role: str = ""
+
+
+def child_roles(messages: Iterable[Message]) -> dict[str, str]:
+    """Return the roles of the children whose results are among these messages, by their job ids."""
+    asked: dict[str, str] = {}
+    roles: dict[str, str] = {}
+    for message in messages:
+        asked.update((call.id, call.arguments) for call in message.tool_calls)
+        if message.metadata is not None and message.metadata.job_id:
+            roles[message.metadata.job_id] = _role_in(asked.get(message.tool_call_id, ""))
+    return roles
+
+
+def saved_tokens(
+    saved: Iterable[TurnUsage], roles: Mapping[str, str], models: Mapping[str, str]
+) -> dict[Spender, Usage]:
+    """Return who used what of the saved turns of a conversation; roles, models: of children by their job ids."""
+    tokens: dict[Spender, Usage] = {}
+    for one in saved:
+        role, model = (roles.get(one.job_id), models.get(one.job_id, "")) if one.job_id else (one.role, one.model)
+        spender = Spender(role or ("a child" if one.job_id else "an earlier turn"), model, one.job_id)
+        tokens[spender] = tokens.get(spender, Usage()) + one.usage
+    return tokens
+
+
+def _role_in(arguments: str) -> str:
+    try:
+        return msgspec.json.decode(arguments, type=Asked).role
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return ""
 
 
 class Spending:

@@ -10,7 +10,7 @@ import msgspec
 from smith_core.messages import Message, TurnRecord, jobs_of
 from smith_core.store.adapter import RecordAdapter
 from smith_core.store.faults import no_message
-from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, MessageChange, StoredMessage
+from smith_core.store.interface import TITLE_LENGTH, ConversationMeta, MessageChange, StoredMessage, TurnUsage
 from smith_core.store.journal.database import JournalDatabase
 from smith_core.store.journal.lock import FileLock
 from smith_core.store.journal.options import JournalOptions
@@ -95,6 +95,11 @@ class ConversationFile:
         self._known_meta = (self._state, meta)
         self._prompts[turn_id] = sequence
         self._next_sequence = max(self._next_sequence, sequence + 1)
+
+    def usages(self) -> tuple[TurnUsage, ...]:
+        """Return the tokens of each saved turn, and of its children."""
+        results = {note.turn_id: note.result for note in self.notes.turns(self.conversation_id)}
+        return tuple(self.usage.of_turns(self.conversation_id, results))
 
     def write_turns(self, records: Sequence[TurnRecord]) -> None:
         """Keep finished turns, all in one batch; the first message of each takes the place of its saved prompt."""

@@ -46,6 +46,15 @@ class MessageChange(msgspec.Struct, frozen=True):
     after: Message | None
 
 
+class TurnUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens of a saved turn, or of a child of it, which has a job_id; role and model: of the turn."""
+
+    usage: Usage
+    role: str = ""
+    model: str = ""
+    job_id: str = ""
+
+
 class Note(msgspec.Struct, frozen=True, kw_only=True):
     """A text under a key: of the scratchpad of a conversation, or of the memory of a project."""
 
@@ -162,8 +171,8 @@ class Persistence(Protocol):
         """Return the description of one conversation, deleted ones included; None when there is none."""
         ...
 
-    async def usage_of(self, conversation_id: str) -> Usage:
-        """Return the tokens of all saved turns of a conversation, those of their children included."""
+    async def usage_of(self, conversation_id: str) -> tuple[TurnUsage, ...]:
+        """Return the tokens of all saved turns of a conversation, and of each of their children."""
         ...
 
     async def held_conversations(self) -> Mapping[str, int]:

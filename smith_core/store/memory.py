@@ -8,7 +8,7 @@ import msgspec
 
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.ids import new_id
-from smith_core.messages import Message, TurnRecord, Usage, jobs_of
+from smith_core.messages import Message, TurnRecord, jobs_of
 from smith_core.store.faults import no_message
 from smith_core.store.interface import (
     TITLE_LENGTH,
@@ -18,6 +18,7 @@ from smith_core.store.interface import (
     Note,
     StoredMessage,
     StoreNotice,
+    TurnUsage,
 )
 from smith_core.text import shorten
 
@@ -32,7 +33,7 @@ class MemoryPersistence:
         self._prompts: dict[tuple[str, str], int] = {}
         self._highest: dict[str, int] = {}
         self._metas: dict[str, ConversationMeta] = {}
-        self._usage: dict[str, Usage] = {}
+        self._usage: dict[str, list[TurnUsage]] = {}
         self._children: dict[tuple[str, str], tuple[Message, ...]] = {}
         self._notes: dict[tuple[str, str], Note] = {}
         self._project_notes: dict[tuple[str, str], Note] = {}
@@ -71,8 +72,11 @@ class MemoryPersistence:
             message_count=len(messages),
             role=record.result.role,
         )
-        turn_usage = sum((usage for _, usage in record.child_usage), record.result.usage)
-        self._usage[key] = self._usage.get(key, Usage()) + turn_usage
+        result = record.result
+        self._usage.setdefault(key, []).extend(
+            TurnUsage(usage=usage, role=result.role, model=result.model, job_id=job_id)
+            for job_id, usage in (("", result.usage), *record.child_usage)
+        )
         self._children.update({(key, child.job_id): child.messages for child in record.children})
         self._active = key
 
@@ -159,9 +163,9 @@ class MemoryPersistence:
         """Return the description of one conversation."""
         return self._metas.get(conversation_id)
 
-    async def usage_of(self, conversation_id: str) -> Usage:
-        """Return the tokens of the turns."""
-        return self._usage.get(conversation_id, Usage())
+    async def usage_of(self, conversation_id: str) -> tuple[TurnUsage, ...]:
+        """Return the tokens of the turns and of their children."""
+        return tuple(self._usage.get(conversation_id, ()))
 
     async def held_conversations(self) -> Mapping[str, int]:
         """Return nothing: nobody else can have one."""

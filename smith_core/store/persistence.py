@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smith_core.errors import AgentFailure, failure
-from smith_core.messages import Message, TurnRecord, Usage
+from smith_core.messages import Message, TurnRecord
 from smith_core.store.faults import translate
 from smith_core.store.interface import (
     ConversationHeld,
@@ -17,6 +17,7 @@ from smith_core.store.interface import (
     Note,
     StoredMessage,
     StoreNotice,
+    TurnUsage,
 )
 
 if TYPE_CHECKING:
@@ -131,8 +132,8 @@ class DiskPersistence:
         """Return the description of one conversation, deleted ones included; None when there is none."""
         return await self._run(lambda store: store.describe(conversation_id))
 
-    async def usage_of(self, conversation_id: str) -> Usage:
-        """Return the tokens of all saved turns of a conversation, those of their children included."""
+    async def usage_of(self, conversation_id: str) -> tuple[TurnUsage, ...]:
+        """Return the tokens of all saved turns of a conversation, and of each of their children."""
         return await self._run(lambda store: store.usage_of(conversation_id))
 
     async def held_conversations(self) -> Mapping[str, int]:

@@ -2,12 +2,12 @@
 
 import itertools
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from smith_core.messages import ChildTranscript, Message, TurnRecord, Usage
+from smith_core.messages import ChildTranscript, Message, TurnRecord, TurnResult
 from smith_core.store.adapter import RecordAdapter
-from smith_core.store.interface import ConversationMeta, Note, StoredMessage
+from smith_core.store.interface import ConversationMeta, Note, StoredMessage, TurnUsage
 from smith_core.store.schema import (
     ACTIVE_CONVERSATION,
     CHILD_MESSAGES,
@@ -182,9 +182,13 @@ class UsageRepository:
         for job_id, usage in record.child_usage:
             self._adapter.put(USAGE, usage_key(record.conversation_id, record.turn_id, job_id), usage)
 
-    def all_of(self, conversation_id: str) -> dict[str, Usage]:
-        """Return the counts of a conversation by their keys."""
-        return dict(self._adapter.items(USAGE, self._adapter.keys(USAGE, conversation_prefix(conversation_id))))
+    def of_turns(self, conversation_id: str, results: Mapping[str, TurnResult]) -> Iterator[TurnUsage]:
+        """Yield the counts of a conversation; results: of its turns by their ids, as far as they are known."""
+        for key, usage in self._adapter.items(USAGE, self._adapter.keys(USAGE, conversation_prefix(conversation_id))):
+            _, turn_id, *job = key.split(":")
+            result = results.get(turn_id)
+            role, model = ("", "") if result is None else (result.role, result.model)
+            yield TurnUsage(usage=usage, role=role, model=model, job_id="".join(job))
 
 
 class ProjectMemoryRepository:

@@ -10,7 +10,7 @@ import msgspec
 
 from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
-from smith_core.messages import ChildTranscript, Message, TurnRecord, Usage, jobs_of
+from smith_core.messages import ChildTranscript, Message, TurnRecord, jobs_of
 from smith_core.store.conversation_file import ConversationFile
 from smith_core.store.faults import no_conversation, no_message
 from smith_core.store.global_file import GlobalFile, is_expired
@@ -21,6 +21,7 @@ from smith_core.store.interface import (
     Note,
     StoredMessage,
     StoreNotice,
+    TurnUsage,
 )
 from smith_core.store.journal.lock import FileLock, LockHeldError, holder_of
 from smith_core.store.journal.offsets import index_path
@@ -167,11 +168,10 @@ class Store:
         with self._files.reading(conversation_id) as file:
             return None if file is None else file.meta
 
-    def usage_of(self, conversation_id: str) -> Usage:
-        """Return the tokens of all saved turns of a conversation, those of their children included."""
+    def usage_of(self, conversation_id: str) -> tuple[TurnUsage, ...]:
+        """Return the tokens of all saved turns of a conversation, and of each of their children."""
         with self._files.reading(conversation_id) as file:
-            counted = {} if file is None else file.usage.all_of(conversation_id)
-        return sum(counted.values(), Usage())
+            return () if file is None else file.usages()
 
     def held_elsewhere(self) -> dict[str, int]:
         """Return the conversations that other processes have: id to process id, 0 when that is not known."""

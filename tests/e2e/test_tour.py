@@ -62,7 +62,7 @@ def test_the_whole_tour_in_the_full_screen(place: Place, temporary: Path) -> Non
         terminal.type("go on\r")
         terminal.wait_for("You stopped the command")
         terminal.type("/usage\r")
-        terminal.wait_for("this conversation, all saved turns")
+        terminal.wait_for("time in ")
         terminal.type("find the needle\r")
         terminal.wait_for("Type next: finish")
         terminal.type("\x06needle")

@@ -43,7 +43,7 @@ def test_time_is_counted_where_it_goes() -> None:
 
 def test_children_have_rows_below_their_role_and_prices_count_where_they_are_known() -> None:
     prices = {"m1": Prices(input=1e-3, output=1e-2, cached=1e-4), "m2": None}
-    rows = usage_rows(spent_turn(), prices)
+    rows = usage_rows(spent_turn().tokens, prices)
     assert [(row.name, row.depth, row.usage.input_tokens) for row in rows] == [
         ("orchestrator", 0, 1000),
         ("explorer", 0, 20),
@@ -57,7 +57,7 @@ def test_children_have_rows_below_their_role_and_prices_count_where_they_are_kno
 
 
 def test_the_report_is_a_table_with_straight_columns() -> None:
-    text = render_usage(usage_rows(spent_turn(), {}), TimeSpent(model=6, tools=7, waiting=2))
+    text = render_usage(usage_rows(spent_turn().tokens, {}), TimeSpent(model=6, tools=7, waiting=2))
     table = text.split("\n\n")[0].splitlines()
     ends = [line.rstrip("█▏▎▍▌▋▊▉ ") for line in table[1:]]
     assert len({len(end) for end in ends}) == 1

@@ -12,7 +12,8 @@ from smith_core.session.values import TurnRequest
 from smith_core.store.repair import repair
 from tests.core.dispatch.test_children import report, result_in, to
 from tests.support.cast import cast, results_of, task_of
-from tests.support.engine import open_engine, open_stored_engine, run_turn, shape
+from tests.support.engine import command, open_engine, open_stored_engine, run_turn, shape
+from tests.support.engine import said as said_by
 from tests.support.scripted_client import Answer, ScriptedClient, calls
 
 ENDLESS: Answer = [StreamText(text="looking"), asyncio.Event()]
@@ -103,6 +104,9 @@ async def test_a_childs_transcript_and_usage_come_back_after_a_restart(tmp_path:
     assert await again.child_messages(job_id) == said
     assert [message.role for message in said] == ["user", *["assistant", "tool"] * 2]
     assert await again.services.persistence.usage_of(again.services.conversation.conversation_id) == usage
+    report_of_usage = said_by(await command(again, "/usage"))
+    for words in ("this conversation", "direct", "explorer", f"  child {job_id[:8]}", "all together"):
+        assert words in report_of_usage
     note = await again.services.persistence.get_note(again.services.conversation.conversation_id, card.recall_key)
     assert note is not None
     assert "found it" in note.text

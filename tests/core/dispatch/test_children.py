@@ -101,7 +101,8 @@ async def test_usage_is_counted_by_role_and_kept_by_job(tmp_path: Path) -> None:
     assert runtime.session.usage.children == {"explorer": used, "worker": used}
     assert runtime.session.usage.parent == result.usage
     stored = await runtime.services.persistence.usage_of(result.conversation_id)
-    assert stored == result.usage + used + used
+    assert sum((one.usage for one in stored), Usage()) == result.usage + used + used
+    assert {one.role for one in stored} == {"direct"}
 
 
 async def test_the_whole_result_is_in_the_scratchpad(tmp_path: Path) -> None:
