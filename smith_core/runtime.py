@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from smith_core.composition import compose_services, open_search, open_store, se
 from smith_core.config.report import render_problems
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
 from smith_core.events import AnyEvent, Emit, Notice, PermissionAnswer
+from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
 from smith_core.messages import Message
 from smith_core.model import ModelChoice
@@ -67,6 +68,8 @@ class Runtime:
         self._wish = wish
         self._command_problems: set[str] = set()
         self._completion: CompletionSource | None = None
+        self.entries: Mapping[str, str] = EMPTY_MAPPING
+        """Settings that only the app can name, as completion offers them."""
         self._opening: asyncio.Task[None] | None = None
         self._waiting: tuple[str, ...] = ()
         self._keeping: asyncio.Task[None] | None = None
@@ -144,7 +147,7 @@ class Runtime:
         if self._completion is None:
             from smith_core.completion.source import CompletionSource
 
-            self._completion = CompletionSource(self.session)
+            self._completion = CompletionSource(self.session, self.entries)
         return self._completion
 
     def unsaved_sentence(self) -> str:

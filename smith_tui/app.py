@@ -81,6 +81,7 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         runtime = self.start.open_runtime()
         runtime.session.has_screen = True
         runtime.session.permissions.is_attended = True
+        runtime.entries = {f"keys.{action.name}": ", ".join(action.keys) for action in self.actions}
         runtime.services.ui.on_event(self._session_changed)
         return runtime
 

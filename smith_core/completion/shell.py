@@ -9,6 +9,7 @@ _REDIRECTIONS = frozenset("<>")
 _IN_DOUBLE_QUOTES = frozenset('"\\$`')
 _OPTION_OR_VARIABLE = re.compile(r"-[\w-]*|[A-Za-z_]\w*")
 _SPECIAL = re.compile(r"""[ \t!"#$&'()*;<>?\[\\\]^`{|}~]""")
+_HOME = re.compile(r"~[\w.-]*")
 _REST_OF_WORD = re.compile(r"(?:\\.|[^\s\\])*")
 
 
@@ -105,5 +106,7 @@ def in_shell(path: str) -> str | None:
     """
     if not path.isprintable():
         return None
-    home, slash, rest = path.partition("/") if path.startswith("~") else ("", "", path)
+    home, slash, rest = path.partition("/")
+    if not _HOME.fullmatch(home):
+        return _SPECIAL.sub(r"\\\g<0>", path)
     return home + slash + _SPECIAL.sub(r"\\\g<0>", rest)

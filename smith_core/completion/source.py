@@ -10,6 +10,7 @@ from smith_core.completion import changes, conversations, settings
 from smith_core.completion.shell import in_shell
 from smith_core.completion.slash import MOST_CANDIDATES, Candidate, Wanted, as_mention, fitting
 from smith_core.errors import AgentFailure
+from smith_core.frozen import EMPTY_MAPPING
 from smith_core.roles import ROLES
 from smith_core.secrets import child_environment
 from smith_core.session.session import Session
@@ -35,10 +36,14 @@ Candidates = tuple[Candidate, ...]
 
 
 class CompletionSource:
-    """Finds what can stand at a caret; nothing is read before it is wanted."""
+    """Finds what can stand at a caret; nothing is read before it is wanted.
 
-    def __init__(self, session: Session) -> None:
+    entries: settings that only the app can name, such as `keys.find`, with what holds while they are not set.
+    """
+
+    def __init__(self, session: Session, entries: Mapping[str, str] = EMPTY_MAPPING) -> None:
         self._session = session
+        self._named = entries
         self._services = session.services
         self._kept: dict[str, tuple[float, Any]] = {}
         self._files: ProjectFiles | None = None
@@ -105,12 +110,11 @@ class CompletionSource:
             return _plain(_CONFIG_VERBS)
         verb, *path = wanted.words
         if not path:
-            return settings.paths(verb, loaded)
+            return settings.paths(verb, loaded, self._named)
         if verb != "set" or len(path) > 1:
             return ()
-        values = settings.values(path[0], loaded)
-        is_model = values and path[0].startswith(_MODEL_PATHS)
-        return (*values, *await self._models()) if is_model else values
+        values = settings.values(path[0], loaded, self._named)
+        return (*values, *await self._models()) if path[0].startswith(_MODEL_PATHS) else values
 
     async def _roles(self, wanted: Wanted) -> Candidates:
         active = self._session.active_role

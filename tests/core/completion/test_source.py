@@ -19,6 +19,7 @@ async def offered(runtime: Runtime, text: str) -> dict[str, Candidate]:
 
 async def test_commands_settings_and_roles(tmp_path: Path) -> None:
     runtime = open_engine(tmp_path, ScriptedClient("x"), {"ui": {"theme": "light"}})
+    runtime.entries = {"keys.find": "ctrl+f"}
     assert next(iter(await offered(runtime, "/mod"))) == "/model"
     assert list(await offered(runtime, "/config ")) == ["show", "set", "unset"]
     themes = await offered(runtime, "/config set ui.theme ")
@@ -27,6 +28,11 @@ async def test_commands_settings_and_roles(tmp_path: Path) -> None:
     settings = await offered(runtime, "/config set them")
     assert settings["ui.theme"].detail == '"light"  dark, light or contrast'
     assert not any("services" in path or ">" in path for path in await offered(runtime, "/config set "))
+    # Tables that take any name have those that mean something.
+    assert (await offered(runtime, "/config set models.work"))["models.worker"].detail == "not set  non-empty text"
+    assert "null" not in await offered(runtime, "/config set models.worker ")
+    assert (await offered(runtime, "/config set keys.fi"))["keys.find"].detail.startswith("ctrl+f  a key such as")
+    assert (await offered(runtime, "/config set keys.find "))["ctrl+f"].detail == "default"
     assert list(await offered(runtime, "/config set active_role ")) == ["direct", "orchestrator"]
     assert list(await offered(runtime, "/config unset ")) == []
     await command(runtime, "/config set tool_step_budget 9")
