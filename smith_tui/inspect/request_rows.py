@@ -42,14 +42,20 @@ def items_of(request: NextRequest) -> list[Item]:
     return [*request.tools, *request.parts]
 
 
+def number_of(item: Item) -> str:
+    """Return the number of the stored message in a part, of the first one where several are joined, "" without any."""
+    if isinstance(item, OfferedTool) or not item.sequences:
+        return ""
+    return f"{item.sequences[0]}+" if len(item.sequences) > 1 else str(item.sequences[0])
+
+
 def item_row(item: Item, number_width: int, now: float, frame: Frame) -> Line:
     """Return the row of one part of the request."""
     if isinstance(item, RequestPart):
-        number = ",".join(map(str, item.sequences)) if len(item.sequences) < 2 else f"{item.sequences[0]}+"
         if not item.whole.content and not item.whole.tool_calls:
             texts = {"role": speaker(item.whole.role, frame.ink)}
             return row_line(texts, (NEXT_PROMPT, frame.ink.muted), number_width, frame)
-        facts = Facts(number=number, state=item.state, tokens=item.tokens, now=now)
+        facts = Facts(number=number_of(item), state=item.state, tokens=item.tokens, now=now)
         return message_row(item.sent or item.whole, facts, number_width, frame)
     return _tool_row(item, number_width, frame)
 

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from smith_core.session.preview import NextRequest
 from smith_tui.inspect.matching import keep_matching
-from smith_tui.inspect.request_rows import Item, item_row, items_of
+from smith_tui.inspect.request_rows import Item, item_row, items_of, number_of
 from smith_tui.inspect.state import InspectState
 from smith_tui.inspect.table import MARK, STATE_SIGNS, Entry, Facts, WindowState, head_line, message_row
 from smith_tui.inspect.views import Lines
@@ -45,6 +45,7 @@ class TablePane(Container):
         self._items: Sequence[Item] = ()
         self._states: Mapping[int, WindowState] = {}
         self._number_width = 2
+        self._part_width = 2
 
     def compose(self) -> ComposeResult:
         """Put the names of the columns above the rows."""
@@ -102,6 +103,7 @@ class TablePane(Container):
     def show_request(self, request: NextRequest) -> None:
         """Take in what would be sent next, and what that does to the messages."""
         self._items = items_of(request)
+        self._part_width = max(len(number_of(item)) for item in self._items)
         self._states = request.states
         if self._state.view == "request":
             self.fill()
@@ -176,13 +178,19 @@ class TablePane(Container):
             facts.insert(0, f"{MARK} {len(self.marks):,} marked")
         self.border_subtitle = "  ".join(facts)
 
+    @property
+    def _numbers(self) -> int:
+        """How wide the numbers of the current view are."""
+        is_request = self._state.view == "request"
+        return max(self._number_width, self._part_width) if is_request else self._number_width
+
     def _head(self, width: int) -> Sequence[Line]:
         # The rows leave a cell for their scroll bar.
-        return [head_line(width - 1, self._number_width, self._look.ink)]
+        return [head_line(width - 1, self._numbers, self._look.ink)]
 
     def _row(self, index: int, frame: Frame) -> list[Line]:
         if self._state.view == "request":
-            return [item_row(self._items[index], self._number_width, self._now(), frame)]
+            return [item_row(self._items[index], self._numbers, self._now(), frame)]
         entry = self._shown[index]
         facts = Facts(
             number=str(entry.sequence),
