@@ -83,11 +83,15 @@ class HostClient:
     async def _attached(self, endpoint: Endpoint | None = None) -> Link:
         """Return the link to a living host that may serve an endpoint, starting one when there is none."""
         if self._is_closed:
-            raise failure("internal", "client_closed", "the model client is closed already", origin="llm")
+            raise _closed()
         attachment = self._host
         if endpoint is not None and not attachment.serves(endpoint):
             attachment = self._own = self._own or _Attachment()
         return await attachment.link()
+
+
+def _closed() -> AgentFailure:
+    return failure("internal", "client_closed", "the model client is closed already", origin="llm")
 
 
 class _Attachment:
@@ -96,19 +100,23 @@ class _Attachment:
     def __init__(self, host: HostProcess | SharedHost | None = None) -> None:
         self._host = host
         self._link: Link | None = None
+        self._opening: Link | None = None
         self._is_used = False
+        self._is_closed = False
         self._attaching = asyncio.Lock()
 
     def serves(self, endpoint: Endpoint) -> bool:
         return self._host is None or self._host.serves(endpoint)
 
     async def link(self) -> Link:
-        """Return an open link; AgentFailure when no host can be started."""
+        """Return an open link; AgentFailure when no host can be started, or when it is closed meanwhile."""
         if self._link is not None and self._link.is_open:
             return self._link
         async with self._attaching:
             tries = 0
             while self._link is None or not self._link.is_open:
+                if self._is_closed:
+                    raise _closed()
                 tries += 1
                 await self._attach(may_share=tries <= _MOST_SHARED_TRIES)
             return self._link
@@ -126,20 +134,26 @@ class _Attachment:
         except OSError as error:
             raise AgentFailure(fault("host_died", Target(model=""), detail=f"cannot be started: {error}")) from error
         self._is_used = True
-        link = Link(self._host)
+        link = self._opening = Link(self._host)
         try:
             await link.open()
         except StrangeHostError:
             assert isinstance(self._host, SharedHost)
             self._host = self._host.start_own()
             self._is_used = False
-        except ConnectionError:
-            # It ended before a first word was said, long ago perhaps: the next one is started in the same way.
-            self._host.describe_exit()
+        except OSError:
+            # It ended before a first word was said, long ago perhaps: the next one is started in the same way. Or we
+            # have closed its socket meanwhile, and then there is no next one.
+            if not self._is_closed:
+                self._host.describe_exit()
         else:
             self._link = link
 
     async def close(self, linger_s: Callable[[], float] | None) -> None:
+        self._is_closed = True
+        if self._link is None and self._opening is not None:
+            # Whoever waits for its first word hears of it, and not only when the socket is another's.
+            await self._opening.close()
         if self._link is not None:
             if self._link.is_open and linger_s is not None and isinstance(self._host, SharedHost):
                 self._link.send(Linger(linger_s()))

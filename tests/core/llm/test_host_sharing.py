@@ -321,3 +321,17 @@ async def test_a_host_of_one_app_takes_no_orders_of_the_other_kind() -> None:
     assert await connection.next() is None
     await ended
     connection.writer.close()
+
+
+async def test_closing_while_the_host_is_being_attached_is_no_mistake() -> None:
+    """A person may quit before the host has said a word; the socket is closed under who waits for that word."""
+    ours, theirs = socket.socketpair()
+    client = HostClient(SharedHost(ours, STAMP, 60.0, ()))
+    asking = asyncio.create_task(ask(client, "hello"))
+    theirs.setblocking(False)
+    await asyncio.get_running_loop().sock_recv(theirs, 1)
+    await client.aclose()
+    theirs.close()
+    with pytest.raises(AgentFailure) as caught:
+        await asking
+    assert caught.value.error.code == "client_closed"
