@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.color import Color
 from textual.filter import LineFilter
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -245,7 +246,10 @@ class DocumentView(BarredView, can_focus=True):
         painted = None if row is None else self._painter.strip(row, width, ink, filters, selected)
         strip = painted or Strip.blank(width, ink.base)
         if not self._is_following and y == self.page_rows - 1:
-            strip = painting.overlay(strip, MORE_BELOW, ink.pill, width)
+            strip, painted = painting.overlay(strip, MORE_BELOW, ink.pill, width), None
+        if painted is None:
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, Color.from_rich_color(ink.base.bgcolor))
         return strip if self.backdrop is None else self.backdrop(strip, y)
 
     def row_at(self, y: int) -> Row | None:
