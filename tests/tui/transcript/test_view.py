@@ -468,6 +468,11 @@ async def test_no_color_is_obeyed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shown() as (transcript, _, _):
         transcript.load(TALK[:2])
         strips = transcript.render_lines(Region(0, 0, 59, 10))
+        transcript.add_user("\n".join(f"line {number}" for number in range(100)))
+        transcript.flush()
+        transcript.action_scroll_home()
+        assert any(MORE_BELOW.strip() in row for row in screen(transcript))
+        strips += transcript.render_lines(Region(0, 0, 59, transcript.page_rows))
         colors = {
             color.get_truecolor()
             for strip in strips
