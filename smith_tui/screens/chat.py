@@ -59,6 +59,7 @@ class ChatScreen(LateParts):
         self.turns = TurnDesk(self, self.queue)
         self.stored = StoredDesk(self)
         self._edited: HistoryEdited | None = None
+        self._has_loaded = False
 
     @property
     def runtime(self) -> "Runtime":
@@ -246,8 +247,16 @@ class ChatScreen(LateParts):
                 self.prompt.learn_history(typed_text(said) for said in event.messages if said.role == "user")
                 self.stored.go_to(event, found)
                 if event.is_whole:
-                    # A full collection would look at all that shows a long conversation, for longer than a frame.
-                    gc.freeze()
+                    self._hide_from_collections()
+
+    def _hide_from_collections(self) -> None:
+        """Let collections of garbage pass over what shows a long conversation: it would take longer than a frame."""
+        if self._has_loaded:
+            # Of what was hidden with the conversation before, much is garbage now; nothing else would ever free it.
+            gc.unfreeze()
+            gc.collect()
+        self._has_loaded = True
+        gc.freeze()
 
     # Stored conversations
 

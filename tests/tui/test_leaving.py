@@ -2,6 +2,7 @@
 
 import asyncio
 import pkgutil
+import weakref
 from importlib import import_module
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Static
 
-from smith_core.events import HistoryEdited
+from smith_core.events import ConversationLoaded, HistoryEdited
 from smith_tui import screens
 from smith_tui.app import app_around
 from smith_tui.screens.chat import ChatScreen
@@ -97,3 +98,22 @@ async def test_the_palette_takes_keys_where_there_is_no_room_for_a_row(tmp_path:
     async with app.run_test(size=(1, 1)) as pilot:
         await pilot.press("ctrl+p", "pagedown", "pageup")
         assert app.crash is None
+
+
+class Cycle:
+    """What only a collection of garbage frees."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+async def test_what_a_conversation_that_was_left_has_held_is_freed(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test(size=(80, 24)):
+        loaded = ConversationLoaded(conversation_id="c", title="", messages=())
+        shown = Cycle()
+        known = weakref.ref(shown)
+        app.chat.show(loaded)
+        del shown
+        app.chat.show(loaded)
+        assert known() is None
