@@ -50,11 +50,10 @@ def live_long(app: App, meter: Meter, until: float) -> None:
     leave(app)
 
 
-def live_short(app: App, until: float) -> dict[str, int]:
-    """Start, use and end the app until then, in every way in which one can end; return how often in which way."""
+def live_short(app: App, until: float, counted: dict[str, int]) -> None:
+    """Start, use and end the app until then, in every way in which one can end; `counted` says how often in which."""
     ends = {"killed": _kill, "killed with its host": _kill_both, "host killed": _kill_host, "signal": _signal}
     ends |= {"/quit": leave, "Ctrl+C twice": _leave_by_keys, "hang-up": _hang_up}
-    counted = dict.fromkeys(ends, 0)
     while time.monotonic() < until:
         app.start(*_how_to_start(app), kind=app.rng.choice(_KINDS))
         app.look()
@@ -63,10 +62,9 @@ def live_short(app: App, until: float) -> dict[str, int]:
         way = app.rng.choice(list(ends))
         app.log(f"— end: {way}")
         ends[way](app)
-        counted[way] += 1
+        counted[way] = counted.get(way, 0) + 1
         app.close()
         _look_behind(app, killed=way.startswith("killed"))
-    return counted
 
 
 def _how_to_start(app: App) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ class Meter:
             keys=tuple(keys),
             toolkit=tuple(toolkit),
             bare=tuple(bare),
-            cpu=0.0 if busy else spent / KEYS,
+            cpu=0.0 if busy else max(0.0, spent) / KEYS,  # a thread that ends takes its time along
         )
         self.samples.append(sample)
         return sample

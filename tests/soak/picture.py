@@ -46,7 +46,7 @@ def draw(title: str, panels: Sequence[Panel], minutes: float) -> str:
 def of_samples(title: str, samples: Sequence[Sample]) -> str:
     """Return the picture of a soak's samples."""
     rss = [(sample.at / 60, sample.rss / 1e6) for sample in samples]
-    memory = Panel("resident memory of the app, MB", (Line("one app, all the time", "#57d98a", rss),), 0)
+    memory = Panel("resident memory of the app, MB", (Line("app", "#57d98a", rss),), 0)
     calm = [sample for sample in samples if not sample.busy]
     busy = [sample for sample in samples if sample.busy]
     echo = Panel(

@@ -33,8 +33,7 @@ def main() -> None:
         app = App(Place(root, shared), server, model, seed, root / "actions.txt")
         while time.monotonic() < until:
             try:
-                for way, count in live_short(app, until).items():
-                    result.ends[way] = result.ends.get(way, 0) + count
+                live_short(app, until, result.ends)
             except Broken as caught:
                 app.broken(str(caught))
                 app.close()
