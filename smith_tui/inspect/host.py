@@ -79,10 +79,13 @@ class InspectionHost:
             self._hide()
             self._chat.set_focus(self._chat.prompt)
             self._chat.run_worker(self._runtime.history.close())
+        elif self._view is None and isinstance(left := self._chat.app.screen, InspectScreen):
+            # One that was switched away below another screen.
+            left.dismiss()
 
     def switch_inspector(self) -> None:
         """Show the view as a pane instead of the whole screen, or the other way round."""
-        if self._view is not None:
+        if self._view is not None and (self._screen is None or self._screen.is_active):
             self._hide()
             self._is_pane = not self._is_pane
             self._show()

@@ -68,6 +68,15 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         app.action_inspect_view()
         await pilot.pause()
         assert app.crash is None
+        # One that stayed below another screen is left, too.
+        app.action_inspect_view()
+        await pilot.pause()
+        app.push_screen(above := HelpScreen([], []))
+        app.inspection.switch_inspector()
+        above.dismiss()
+        await pilot.pause()
+        await pilot.press("escape")
+        assert app.screen is app.chat
         # A frame that was begun before shows what is gone.
         await app.chat.mount(gone := Static("here"))
         await pilot.pause()
