@@ -108,18 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     from smith_tui.model_command import add_model_parser
     from smith_tui.store_command import add_store_parser
 
-    common = argparse.ArgumentParser(add_help=False)
-    group = common.add_argument_group("settings for this start")
-    group.add_argument(
-        "--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates"
-    )
-    group.add_argument(
-        "--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-5-5"
-    )
-    group.add_argument("--config", metavar="FILE", help="another configuration file")
-    group.add_argument(
-        "--set", metavar="PATH=VALUE", action="append", default=[], dest="overrides", help="one setting; repeatable"
-    )
+    common = _settings_parser()
     parser = CommandParser(
         prog="smith-tui",
         description="Agent Smith: a coding agent for people who live in the terminal.",
@@ -165,6 +154,22 @@ def build_parser() -> argparse.ArgumentParser:
     ):
         commands.add_parser(name, help=summary, description=description, parents=[_suppressed(common)])
     add_completion_parser(commands)
+    return parser
+
+
+def _settings_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False)
+    group = parser.add_argument_group("settings for this start")
+    group.add_argument(
+        "--role", choices=("direct", "orchestrator"), help="who works for you: Smith, or Tank who delegates"
+    )
+    group.add_argument(
+        "--model", metavar="ID", help="the model, for instance qwen3-coder or anthropic/claude-sonnet-5-5"
+    )
+    group.add_argument("--config", metavar="FILE", help="another configuration file")
+    group.add_argument(
+        "--set", metavar="PATH=VALUE", action="append", default=[], dest="overrides", help="one setting; repeatable"
+    )
     return parser
 
 

@@ -163,13 +163,8 @@ class Presenter:
                 self._loaded(messages)
             case MessagesFollowed(messages=messages):
                 self.transcript.add_messages(messages)
-            case TurnStarted(role=role, text=text):
-                self._role = role
-                self._awaits_prompt = True
-                self._retry_reason = ""
-                self.status.start_turn()
-                self.transcript.set_role(role)
-                self.transcript.add_user(text)
+            case TurnStarted():
+                self._turn_started(event)
             case FilesChanged(turns=turns, is_new=is_new):
                 self.transcript.show_files(turns, is_new=is_new)
             case TurnEnded(result=result):
@@ -277,6 +272,14 @@ class Presenter:
         self._streaming = False
         self.transcript.load(messages)
         self.output.restore(stored_calls(messages))
+
+    def _turn_started(self, event: TurnStarted) -> None:
+        self._role = event.role
+        self._awaits_prompt = True
+        self._retry_reason = ""
+        self.status.start_turn()
+        self.transcript.set_role(event.role)
+        self.transcript.add_user(event.text)
 
     def _turn_ended(self, result: TurnResult) -> None:
         self.end_answer()

@@ -119,7 +119,7 @@ def test_b23_after_a_stop_the_whole_screen_comes_back_and_the_terminal_at_the_en
     place: Place, number: signal.Signals
 ) -> None:
     with place.start("http://127.0.0.1:9/v1") as terminal:
-        terminal.wait_for("idle")
+        terminal.wait_for("cannot reach")
         terminal.type("half a thought")
         before = terminal.wait_for("half a thought")
         terminal.process.send_signal(number)

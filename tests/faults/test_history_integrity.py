@@ -144,7 +144,7 @@ def test_b16_an_edit_and_a_deletion_hold_in_a_real_terminal(place: Place, tmp_pa
             terminal.wait_for("5 messages")
             terminal.type(f"{UP}o")
             terminal.wait_for("is changed, also for the next request")
-            terminal.wait_for("new text [/x]")
+            terminal.wait_for("text [/x]")
             terminal.type(UP)
             terminal.wait_for("3  tool, bash")
             terminal.type("d")
