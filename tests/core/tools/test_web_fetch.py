@@ -217,7 +217,8 @@ class Peak:
             total = self._process.memory_info().rss
             for child in self._process.children():
                 try:
-                    total += 0 if child.pid in self._others else child.memory_info().rss
+                    # A child that has just been forked shares all that this process has; that is no memory of its own.
+                    total += 0 if child.pid in self._others else child.memory_full_info().uss
                 except psutil.Error:
                     continue
             self._peak = max(self._peak, total)
