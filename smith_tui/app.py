@@ -1,7 +1,6 @@
 """The app: bindings, screens, themes, and a clean end whatever happens."""
 
 import asyncio
-import gc
 import sys
 import time
 from functools import cached_property
@@ -15,6 +14,7 @@ from smith_core.command_table import Command
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
 from smith_tui.card_actions import CardActions
+from smith_tui.collecting import collect_from_now_on
 from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, resolve_keys
@@ -129,7 +129,7 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         for binding in app_bindings(self.actions):
             for key in binding.key.split(","):
                 self._bindings.bind(key, binding.action, binding.description, show=False, priority=True)
-        self.call_after_refresh(_collect_garbage_again)
+        self.call_after_refresh(collect_from_now_on, self)
         if self.start.asks_first:
             self.call_after_refresh(self.open_setup)
         self.call_after_refresh(self._hide_keys)
@@ -352,12 +352,6 @@ def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = N
 def app_around(runtime: "Runtime", prompts: "PromptMemory | None" = None) -> SmithApp:
     """Return an app around an engine that is open already; prompts: as in AppStart."""
     return SmithApp(start_around(runtime, prompts))
-
-
-def _collect_garbage_again() -> None:
-    # What the start has made stays; later collections need not look at it.
-    gc.freeze()
-    gc.enable()
 
 
 def _theme_name(theme: str, role: str) -> str:
