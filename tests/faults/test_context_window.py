@@ -154,7 +154,7 @@ def test_b18_huge_output_keeps_its_ends_and_the_app_takes_keys(seat: Seat) -> No
     started = time.monotonic()
     seat.terminal.type("typed")
     seat.terminal.wait_for("> typed")
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 0.2
     seat.ask("")
 
 

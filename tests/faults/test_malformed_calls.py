@@ -108,7 +108,7 @@ def test_b03_a_model_that_never_stops_calling_nonsense_is_stopped_by_one_key(sea
     seat.server.wait_for_requests(asked + 20)
     started = time.monotonic()
     seat.cancelled()
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 1
     seat.server.server.forget_answers()
     seat.ask("and now")
 
