@@ -41,6 +41,13 @@ WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
 LOW_ROWS = 24
 """Below this height, the inspect view takes the place of the transcript instead of standing below it."""
+_TURNS = {
+    "pageup": Transcript.action_page_up,
+    "pagedown": Transcript.action_page_down,
+    "home": Transcript.action_scroll_home,
+    "end": Transcript.action_scroll_end,
+}
+"""What the prompt leaves to the transcript."""
 
 
 class ChatScreen(LateParts):
@@ -339,12 +346,9 @@ class ChatScreen(LateParts):
 
     def on_key(self, event: events.Key) -> None:
         """Send typing to the prompt wherever the focus is, and page the transcript from the prompt."""
-        if event.key in ("pageup", "pagedown") and self.prompt.has_focus:
+        if event.key in _TURNS and self.prompt.has_focus:
             event.stop()
-            if event.key == "pageup":
-                self.transcript.action_page_up()
-            else:
-                self.transcript.action_page_down()
+            _TURNS[event.key](self.transcript)
         elif self.find_bar.is_closed_by(event.key):
             event.stop()
             self.find_bar.close()

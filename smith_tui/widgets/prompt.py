@@ -241,6 +241,8 @@ class Prompt(Widget, can_focus=True):
         command = self._commands.get(event.key)
         if self._take_continuation(event.key):
             pass
+        elif self._editor.is_at(event.key):
+            return False
         elif command is not None:
             command()
         elif not self._editor.press(event.key, event.character):

@@ -123,6 +123,11 @@ class PromptEditor:
             return True
         return False
 
+    def is_at(self, key: str) -> bool:
+        """Whether a key would go to the start or the end of the text, and the caret stands there alone."""
+        ends = {"home": 0, "end": len(self.buffer.text)}
+        return ends.get(key) == self.buffer.caret and not self.buffer.selected_text
+
     def point(self, row: int, column: int, *, select: bool) -> None:
         """Put the caret at a place in the window, for the mouse."""
         self.buffer.move_to(self._layout.position(self.first_row + row, column), select=select)

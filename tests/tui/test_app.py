@@ -162,6 +162,25 @@ async def test_the_terminals_cursor_stands_at_the_caret_for_input_methods(tmp_pa
         assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
 
 
+async def test_home_and_end_turn_to_the_transcript_where_they_move_nothing_in_the_prompt(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("\n\n".join(f"row {number}" for number in range(60)))))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "row 59" in shown(app))
+        for keys, follows, caret in (
+            (["pageup", "pageup"], False, 0),
+            (["end"], True, 0),
+            (["home"], False, 0),
+            (["a", "b", "home"], False, 0),
+            (["end"], False, 2),
+            (["end"], True, 2),
+        ):
+            await pilot.press(*keys)
+            assert (app.chat.transcript.is_following, app.chat.prompt.caret) == (follows, caret), keys
+        await pilot.press("home", "home")
+        assert "go" in shown(app)
+
+
 async def test_typing_goes_to_the_prompt_wherever_the_focus_is(tmp_path: Path) -> None:
     app = app_around(open_engine(tmp_path, ScriptedClient("x")))
     async with app.run_test(size=(80, 24)) as pilot:
