@@ -176,5 +176,5 @@ def _columns(width: int, number_width: int) -> tuple[Column, ...]:
 def _fitted(text: str, column: Column) -> str:
     """Return a text at the width of its column, with the gap behind it: fewer spans are painted sooner."""
     text = cut_to(text, column.width)
-    space = " " * (column.width - cell_width(text))
-    return f"{space if column.is_right else ''}{text}{'' if column.is_right else space}{' ' * column.gap}"
+    room = column.width + len(text) - cell_width(text)
+    return (text.rjust(room) if column.is_right else text.ljust(room)) + " " * column.gap

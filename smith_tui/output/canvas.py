@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from smith_tui.output.encoder import Encoder
 from smith_tui.output.pens import Pen, PenBox
-from smith_tui.output.rows import Row, blank_row, part_of
+from smith_tui.output.rows import Row, blank_row, cells_of, part_of
 from smith_tui.output.scrolling import find_shift, shifted
 
 
@@ -49,9 +49,9 @@ class Canvas:
                 cell
                 if any(first <= x < end for first, end in seen)
                 else (" ", grounds.setdefault(cell[1].background, Pen(background=cell[1].background)))
-                for x, cell in enumerate(row.cells)
+                for x, cell in enumerate(cells_of(*row.parts))
             ]
-            encoder.row(y, None, cells)
+            encoder.cells(y, 0, cells)
         return encoder.finish((0, 0))
 
     def resize(self, width: int, height: int) -> None:
@@ -96,12 +96,7 @@ class Canvas:
             self._shown = shifted(self._shown, shift)
             changed = sorted({*changed, *range(shift.top, shift.bottom + 1)})
         for y in changed:
-            row = self._shown[y]
-            if row is None:
-                encoder.row(y, None, wanted[y].cells)
-            elif row.parts != wanted[y].parts:
-                # Behind a shift most rows are equal; their cells need not even be made.
-                encoder.row(y, row.cells, wanted[y].cells)
+            encoder.row(y, self._shown[y], wanted[y])
             self._shown[y] = wanted[y]
         return encoder.finish(cursor)
 

@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from itertools import compress, count
-from operator import ne
+from itertools import compress, count, groupby
+from operator import is_not, ne
 
 from smith_tui.output.pens import PLAIN, Pen, switch
-from smith_tui.output.rows import Cell, is_certain
+from smith_tui.output.rows import Cell, Row, cells_of, differing, is_certain, narrow_text, pens_of
 
 _MIN_ERASED = 10
 """Blanks from which on erasing takes fewer bytes than writing them: two sequences of at most 5."""
 _BLANKS = re.compile(f"( {{{_MIN_ERASED},}})")
 _WORTH_A_MOVE = 5
 """Equal cells between two differing ones that are written again rather than jumped over: a jump takes 4 to 6 bytes."""
+_STRETCH = re.compile(rb"\x01(?:\x00{0,%d}\x01)*" % (_WORTH_A_MOVE - 1))
+"""What is written in one go, of a byte for each cell that says whether it differs."""
 
 
 class Encoder:
@@ -34,10 +36,29 @@ class Encoder:
         self._go(*cursor)
         return "".join(self._pieces)
 
-    def row(self, y: int, before: Sequence[Cell] | None, after: Sequence[Cell]) -> None:
+    def row(self, y: int, before: Row | None, after: Row) -> None:
         """Write where a row differs from what the terminal shows; None: nobody knows what it shows."""
-        for start, end in [(0, len(after))] if before is None else changed_spans(before, after):
-            self._span(y, start, end, after)
+        if before is None:
+            self.cells(y, 0, cells_of(*after.parts))
+            return
+        old, new = differing(before, after)
+        if not new:
+            return
+        x, old_text, new_text = new[0].x, narrow_text(old), narrow_text(new)
+        if old_text is None or new_text is None:
+            cells = cells_of(*new)
+            for start, end in changed_spans(cells_of(*old), cells):
+                self.cells(y, x + start, cells[start:end])
+            return
+        # Most rows come this way, for which no cell has to be made.
+        pens = pens_of(new)
+        is_other = _either(bytes(map(ne, old_text, new_text)), bytes(map(is_not, pens_of(old), pens)))
+        for stretch in _STRETCH.finditer(is_other):
+            start, end = stretch.span()
+            for pen, same in groupby(pens[start:end]):
+                stop = start + len(list(same))
+                self._plain_text(y, x + start, new_text[start:stop], pen)
+                start = stop
 
     def scroll(self, top: int, bottom: int, rows: int) -> None:
         """Move the rows `top` to `bottom` up by so many rows, or down when negative, within a scroll region."""
@@ -46,18 +67,19 @@ class Encoder:
         self._pieces.append(f"\x1b[{top + 1};{bottom + 1}r\x1b[{edge + 1};1H{step * abs(rows)}\x1b[r")
         self._place = None
 
-    def _span(self, y: int, start: int, end: int, cells: Sequence[Cell]) -> None:
-        index = start
-        while index < end:
+    def cells(self, y: int, x: int, cells: Sequence[Cell]) -> None:
+        """Write cells from a column on."""
+        index = 0
+        while index < len(cells):
             text, pen = cells[index]
             stop = index + 1
             if text.isascii():
-                while stop < end and cells[stop][1] is pen and cells[stop][0] and cells[stop][0].isascii():
+                while stop < len(cells) and cells[stop][1] is pen and cells[stop][0] and cells[stop][0].isascii():
                     stop += 1
-                self._plain_text(y, index, "".join([text for text, _ in cells[index:stop]]), pen)
+                self._plain_text(y, x + index, "".join([text for text, _ in cells[index:stop]]), pen)
             else:
                 stop = _whole(cells, stop)
-                self._character(y, index, stop, text, pen)
+                self._character(y, x + index, x + stop, text, pen)
             index = stop
 
     def _plain_text(self, y: int, x: int, text: str, pen: Pen) -> None:
@@ -102,6 +124,10 @@ class Encoder:
         else:
             self._pieces.append(f"\x1b[{y + 1};{x + 1}H")
         self._place = (x, y)
+
+
+def _either(first: bytes, second: bytes) -> bytes:
+    return (int.from_bytes(first) | int.from_bytes(second)).to_bytes(len(first))
 
 
 def changed_spans(before: Sequence[Cell], after: Sequence[Cell]) -> list[tuple[int, int]]:

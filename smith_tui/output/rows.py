@@ -51,18 +51,10 @@ class Part(NamedTuple):
 class Row:
     """One row of the screen; it does not change."""
 
-    __slots__ = ("_cells", "parts")
+    __slots__ = ("parts",)
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
-        self._cells: list[Cell] | None = None
-
-    @property
-    def cells(self) -> list[Cell]:
-        """All cells of the row, made when they are first asked for."""
-        if self._cells is None:
-            self._cells = [cell for part in self.parts for cell in cells_of(part)]
-        return self._cells
 
     def with_part(self, new: Part) -> "Row":
         """Return the row with a part laid over it; what is left of the parts below is cut to fit."""
@@ -102,8 +94,45 @@ def part_of(x: int, end: int, strip: Strip, box: PenBox) -> Part:
     return Part(x, end, tuple(runs))
 
 
-def cells_of(part: Part) -> list[Cell]:
-    """Return exactly as many cells as the part is wide; controls are dropped, whoever let them through."""
+def differing(before: Row, after: Row) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Return the parts of two rows from where they begin to differ to where they cease to: the same cells of both."""
+    old, new = before.parts, after.parts
+    if [part.x for part in old] != [part.x for part in new]:
+        return old, new
+    indices = [index for index, part in enumerate(new) if part != old[index]]
+    if not indices:
+        return (), ()
+    end = indices[-1] + 1
+    # What stands behind a character of doubtful width may have to be written again.
+    while end < len(new) and narrow_text(new[end - 1 : end]) is None:
+        end += 1
+    return old[indices[0] : end], new[indices[0] : end]
+
+
+def narrow_text(parts: Sequence[Part]) -> str | None:
+    """Return what stands in parts if each character has a cell of its own, beyond any doubt."""
+    texts = ["".join([text for text, _ in part.runs]) for part in parts]
+    if any(len(text) != part.end - part.x for text, part in zip(texts, parts, strict=True)):
+        return None
+    text = "".join(texts)
+    return text if _NARROW.fullmatch(text) else None
+
+
+def pens_of(parts: Sequence[Part]) -> list[Pen]:
+    """Return the look of each cell of parts with narrow text."""
+    pens: list[Pen] = []
+    for part in parts:
+        for text, pen in part.runs:
+            pens += [pen] * len(text)
+    return pens
+
+
+def cells_of(*parts: Part) -> list[Cell]:
+    """Return exactly as many cells as the parts are wide; controls are dropped, whoever let them through."""
+    return [cell for part in parts for cell in _cells_of(part)]
+
+
+def _cells_of(part: Part) -> list[Cell]:
     cells: list[Cell] = []
     for text, pen in part.runs:
         if _NARROW.fullmatch(text):

@@ -166,14 +166,23 @@ class ResultList(BarredView, can_focus=True):
             self._styles = SeenStyles(self._styles.ground, filters)
             self._raised_styles = SeenStyles(self._raised_styles.ground, filters)
             self._cache.clear()
-        strips = [self.render_line(y) for y in crop.line_range]
+        width = self.scrollable_content_region.width
+        strips = [self._strip(y, width) for y in crop.line_range]
         span = crop.column_span
         return strips if span == (0, self.size.width) else [strip.crop(*span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Return one row at exactly the width of the list."""
-        width = self.scrollable_content_region.width
-        index, row = divmod(y + self.scroll_offset.y, self._item_height)
+        return self._strip(y, self.scrollable_content_region.width)
+
+    # Inside
+
+    @property
+    def _page_items(self) -> int:
+        return max(1, self.page_rows // self._item_height - 1)
+
+    def _strip(self, y: int, width: int) -> Strip:
+        index, row = divmod(y + round(self.scroll_y), self._item_height)
         if not self._count:
             line = self._message[y] if y < len(self._message) else BLANK
             return paint(line, width, self._styles)
@@ -181,12 +190,6 @@ class ResultList(BarredView, can_focus=True):
             return paint(BLANK, width, self._styles)
         rows = self._rows(index, width)
         return rows[row] if row < len(rows) else paint(BLANK, width, self._styles)
-
-    # Inside
-
-    @property
-    def _page_items(self) -> int:
-        return max(1, self.page_rows // self._item_height - 1)
 
     def _rows(self, index: int, width: int) -> list[Strip]:
         if width != self._cached_width or len(self._cache) > MAX_CACHED_ITEMS:
