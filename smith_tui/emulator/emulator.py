@@ -127,13 +127,12 @@ class Emulator:
         below = 0 if self.screen.cursor.hidden else self.screen.cursor.y + 1 - height
         return self._top + max(0, below)
 
-    def matching(self, wanted: str) -> Iterator[int]:
-        """Yield the numbers of lines that hold `wanted`, which is in lower case."""
+    def matching(self, wanted: str) -> Iterator[list[int]]:
+        """Yield the numbers of lines that hold `wanted`, which is in lower case, for one block after the other."""
         if not self.screen.in_alternate_screen:
             yield from self._scrollback.matching(wanted)
-        for y in range(self.screen.used_rows):
-            if wanted in self.screen.row(y).text.lower():
-                yield self._top + y
+        rows = range(self.screen.used_rows)
+        yield [self._top + y for y in rows if wanted in self.screen.row(y).text.lower()]
 
     @property
     def _top(self) -> int:

@@ -1,10 +1,15 @@
 """A search in a transcript or an output: what the find bar asks for, and which match is in view."""
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from smith_tui.widgets.find_bar import FindBar
+
+
+_SHORT_S = 0.2  # a longer search shows how far it is
 
 
 class Searchable(Protocol):
@@ -14,8 +19,8 @@ class Searchable(Protocol):
     def is_attached(self) -> bool:
         """Whether it is on the screen."""
 
-    def find(self, needle: str) -> Sequence[Any]:
-        """Return all matches from the top down, and mark them."""
+    def find(self, needle: str) -> Sequence[Any] | Iterator[Sequence[Any]]:
+        """Mark all matches, and return them from the top down, at once or part by part."""
 
     def goto(self, hit: Any) -> None:
         """Show a match."""
@@ -32,6 +37,7 @@ class Finder:
         self.searched = searched
         """Where it looks."""
         self._hits: Sequence[Any] = ()
+        self._looking: asyncio.Task[None] | None = None
         self.hit = 0
         """Number of the match in view, from 0."""
 
@@ -47,24 +53,50 @@ class Finder:
 
     def show(self, text: str, hits: Sequence[Any], number: int) -> None:
         """Show a search that has been made already, with one of its matches in view; the focus stays where it is."""
+        self._stop()
         self._bar.show_search(text)
         self._hits = hits
         self._show_hit(number)
 
     def change(self, text: str) -> None:
         """Look for another text; the newest match is what a person is most likely to look for."""
-        self._hits = self.searched.find(text)
-        self._show_hit(len(self._hits) - 1)
+        self._stop()
+        found = self.searched.find(text)
+        if isinstance(found, Sequence):
+            self._hits = found
+            self._show_hit(len(found) - 1)
+        else:
+            self._hits = ()
+            self._looking = asyncio.create_task(self._collect(found))
 
     def step(self, by: int) -> None:
-        """Go to another match."""
-        self._show_hit(self.hit + by)
+        """Go to another match, unless they are still being looked for."""
+        if self._looking is None:
+            self._show_hit(self.hit + by)
 
     def forget(self) -> None:
         """Mark nothing any longer."""
+        self._stop()
         self._hits = ()
         if self.searched.is_attached:
             self.searched.clear_find()
+
+    async def _collect(self, parts: Iterator[Sequence[Any]]) -> None:
+        """Take the parts as keys and frames leave time for them."""
+        hits: list[Any] = []
+        begun = time.monotonic()
+        for part in parts:
+            hits += part
+            if time.monotonic() - begun > _SHORT_S:
+                self._bar.show_count(len(hits))
+            await asyncio.sleep(0)
+        self._hits, self._looking = hits, None
+        self._show_hit(len(hits) - 1)
+
+    def _stop(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
 
     def _show_hit(self, number: int) -> None:
         if self._hits:

@@ -44,24 +44,26 @@ class FileLines:
 
     def close(self) -> None:
         """Close the file; nothing can be read any more."""
+        self.end_line = 0
         self._file.close()
 
     def page_top(self, height: int) -> int | None:
         """Lines are wrapped and followed at their end; see `Lines`."""
         return None
 
-    def matching(self, wanted: str) -> Iterator[int]:
-        """Yield the numbers of lines that hold `wanted`, which is in lower case."""
+    def matching(self, wanted: str) -> Iterator[list[int]]:
+        """Yield the numbers of lines that hold `wanted`, which is in lower case, for one block after the other."""
         carried = b""
         for index in range(len(self._breaks) - 1):
             block = carried + self._block(index)
             end = block.rfind(b"\n") + 1
             carried = block[end:][-_LINE_BYTES:]
-            yield from matching_lines(self._breaks[index], block[:end], wanted)
-        yield from matching_lines(self._breaks[-1], carried, wanted)
+            yield list(matching_lines(self._breaks[index], block[:end], wanted))
+        yield list(matching_lines(self._breaks[-1], carried, wanted))
 
     def _read_block(self, index: int) -> bytes:
-        return os.pread(self._file.fileno(), _BLOCK_BYTES, index * _BLOCK_BYTES)
+        # A search may still be on its way when the file is closed.
+        return b"" if self._file.closed else os.pread(self._file.fileno(), _BLOCK_BYTES, index * _BLOCK_BYTES)
 
     def _resolve(self, number: int) -> LineCells:
         """Return a line, resolved; IndexError outside of `range(first_line, end_line)`."""

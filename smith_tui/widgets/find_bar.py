@@ -69,6 +69,11 @@ class FindBar(InputLine):
         self._matches = f"{current}/{total}" if total else "no match" if self.text else ""
         self._say(has_focus=self.has_focus)
 
+    def show_count(self, total: int) -> None:
+        """Show that there are `total` matches so far."""
+        self._matches = f"{total}…"
+        self._say(has_focus=self.has_focus)
+
     def on_focus(self) -> None:
         """Say no longer how to get here."""
         self._say(has_focus=True)

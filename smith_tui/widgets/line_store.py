@@ -160,12 +160,12 @@ class LineStore:
         """Lines are wrapped and followed at their end; see `Lines`."""
         return None
 
-    def matching(self, wanted: str) -> Iterator[int]:
-        """Yield the numbers of lines that hold `wanted`, which is in lower case."""
-        for block in self._blocks:
-            yield from matching_lines(block.first_line, bytes(block.data), wanted)
+    def matching(self, wanted: str) -> Iterator[list[int]]:
+        """Yield the numbers of lines that hold `wanted`, which is in lower case, for one block after the other."""
+        for block in list(self._blocks):
+            yield list(matching_lines(block.first_line, bytes(block.data), wanted))
         if self.end_line > self._finished_end and wanted in self._unfinished_line().text.lower():
-            yield self._finished_end
+            yield [self._finished_end]
 
     def recent(self, limit: int) -> bytes:
         """Return about the last `limit` bytes as they came, from the start of a line where there is one."""

@@ -1,6 +1,6 @@
 """Rows of a program's output as Textual strips, with what is selected or found marked, and the text of a selection."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -17,6 +17,7 @@ MAX_COPIED_LINES = 10_000
 """Lines that a selection takes at most, so that copying does not hold the screen up."""
 
 _MAX_VERIFIED = 1_000
+_VERIFIED_AT_ONCE = 10
 
 
 class Marks(NamedTuple):
@@ -63,14 +64,22 @@ def _mark_part(strip: Strip, text: str, start: int, end: int, style: Style) -> S
     return mark(strip, text, start, end, style) if start < end else strip
 
 
-def found_lines(lines: Lines, needle: str) -> list[int]:
-    """Return the numbers of the lines that hold `needle`, whatever its case."""
+def found_lines(lines: Lines, needle: str) -> Iterator[list[int]]:
+    """Yield the numbers of the lines that hold `needle`, whatever its case, as many at once as take a moment."""
     wanted = needle.lower()
-    numbers = list(lines.matching(wanted)) if wanted else []
-    if len(numbers) > _MAX_VERIFIED:
-        return numbers
-    # A line that was overwritten may hold what can be seen no longer.
-    return [number for number in numbers if wanted in lines.line(number).text.lower()]
+    unverified = _MAX_VERIFIED
+    for numbers in lines.matching(wanted) if wanted else ():
+        # A line that was overwritten may hold what can be seen no longer.
+        for start in range(0, min(len(numbers), unverified), _VERIFIED_AT_ONCE):
+            some = numbers[start : min(start + _VERIFIED_AT_ONCE, unverified)]
+            yield [number for number in some if _holds(lines, number, wanted)]
+        yield numbers[unverified:]
+        unverified = max(0, unverified - len(numbers))
+
+
+def _holds(lines: Lines, number: int, wanted: str) -> bool:
+    # Lines that were there when the search began may be gone.
+    return lines.first_line <= number < lines.end_line and wanted in lines.line(number).text.lower()
 
 
 def selected_text(lines: Lines, selection: Selection) -> str:

@@ -29,8 +29,8 @@ class Lines(Protocol):
         Where it is not None, lines are rows of a screen: they are not wrapped but cut at the right.
         """
 
-    def matching(self, wanted: str) -> Iterator[int]:
-        """Yield the numbers of lines that hold `wanted`, which is in lower case."""
+    def matching(self, wanted: str) -> Iterator[list[int]]:
+        """Yield the numbers of lines that hold `wanted`, which is in lower case, for one block after the other."""
 
 
 class ViewRow(NamedTuple):

@@ -1,7 +1,7 @@
 """The tool-output pane: the output of a call with its state in a header, and a tab for each other call."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -157,12 +157,15 @@ class ToolOutputPane(Widget, can_focus=True):
 
     # Looking for something
 
-    def find(self, needle: str) -> list[int]:
-        """Return the numbers of the lines of the shown output that hold `needle`, whatever its case, and mark them."""
+    def find(self, needle: str) -> Iterator[list[int]]:
+        """Mark `needle`, whatever its case, and yield the numbers of the lines of the shown output that hold it.
+
+        They come part by part: what is kept in a file may take seconds.
+        """
         self._needle = needle
         self._frames.paint()
         call = self._calls.shown
-        return [] if call is None else found_lines(call.view.lines, needle)
+        return iter(()) if call is None else found_lines(call.view.lines, needle)
 
     def goto(self, hit: int) -> None:
         """Show a line in the upper third of the pane."""

@@ -230,4 +230,4 @@ async def test_in_a_line_for_the_shell_tab_takes_and_enter_runs_what_is_typed(tm
         assert app.chat.prompt.text == "!cat my\\ notes/one.txt "
         assert not box(app).display
         await pilot.press("backspace", "enter")
-        await until(pilot, lambda: bool(app.chat.output.find("found")))
+        await until(pilot, lambda: any(app.chat.output.find("found")))

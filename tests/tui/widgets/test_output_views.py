@@ -1,14 +1,18 @@
 """The ways to look at a call's output: lines, the screen that was drawn, the whole from its file; find, copy, tabs."""
 
+import asyncio
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from textual.geometry import Offset
 from textual.selection import Selection
 
+from smith_tui.screens.finding import Finder
 from smith_tui.transcript.cells import cell_width
 from smith_tui.widgets.call_tabs import tab_row
 from smith_tui.widgets.file_lines import FileLines, open_lines
+from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.line_store import LineStore
 from smith_tui.widgets.tool_calls import PLAIN_FLOOD_BYTES, ToolCalls
 from smith_tui.widgets.tool_output import MORE_BELOW, ToolOutputPane
@@ -22,6 +26,10 @@ def rows_of(pane: ToolOutputPane) -> list[str]:
     while rows and not rows[-1]:
         rows.pop()
     return rows
+
+
+def found(pane: ToolOutputPane, needle: str) -> list[int]:
+    return list(chain(*pane.find(needle)))
 
 
 async def test_cursor_addressing_switches_to_the_screen_and_a_key_back() -> None:
@@ -114,10 +122,10 @@ async def test_lines_are_found_marked_and_shown() -> None:
         pane.start_call("c1", "bash", "")
         pane.feed("c1", b"".join(b"\x1b[3%dmline\x1b[m %d\r\n" % (number % 8, number) for number in range(200)))
         pane.feed("c1", b"10% of 12\r20% of 12\r\nunfinished line 12")
-        hits = pane.find("LINE 12")
+        hits = found(pane, "LINE 12")
         assert hits == [12, *range(120, 130), 201]
-        assert len(pane.find("10%")) == 0, "it was overwritten"
-        assert pane.find("") == []
+        assert found(pane, "10%") == [], "it was overwritten"
+        assert found(pane, "") == []
         pane.find("line 12")
         pane.goto(hits[1])
         await pilot.pause()
@@ -131,7 +139,7 @@ async def test_lines_are_found_marked_and_shown() -> None:
         pane.feed("c1", b"\r\n" + PROGRESS)
         await pilot.press("end")
         await pilot.pause(0.05)
-        assert [pane._calls.shown.view.lines.line(hit).text for hit in pane.find("two")] == ["TWO"]
+        assert [pane._calls.shown.view.lines.line(hit).text for hit in found(pane, "two")] == ["TWO"]
 
 
 async def test_the_mark_at_the_bottom_leads_to_the_end() -> None:
@@ -210,7 +218,7 @@ async def test_the_whole_output_is_opened_from_its_file_and_closed_again(tmp_pat
         await pilot.app.workers.wait_for_complete()
         assert rows_of(pane)[0] == "line 0"
         assert "whole, 100,000 lines" in lines_of(pane)[0]
-        hits = pane.find("line 7777")
+        hits = found(pane, "line 7777")
         assert hits == [7777, *range(77770, 77780)]
         pane.goto(hits[-1])
         assert "line 77779" in rows_of(pane)
@@ -218,6 +226,35 @@ async def test_the_whole_output_is_opened_from_its_file_and_closed_again(tmp_pat
         assert rows_of(pane)[-1] == "line 99999"
         await pilot.press("o")
         assert rows_of(pane) == ["only the end"]
+
+
+async def test_a_search_through_a_long_file_leaves_room_for_keys_and_ends_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "output.log"
+    path.write_bytes(b"".join(b"line %d\n" % number for number in range(200_000)))
+    pane, bar = ToolOutputPane(), FindBar()
+    async with WidgetApp(pane, bar).run_test(size=(60, 12)) as pilot:
+        pane.start_call("c1", "bash", "seq")
+        pane.end_call("c1", "ok", 0, str(path))
+        await pilot.press("o")
+        await pilot.app.workers.wait_for_complete()
+        finder = Finder(bar, pane)
+        finder.open(pane)
+        await pilot.pause()
+        finder.change("line 7")
+        finder.change("line 777")
+        turns = 0
+        while "111/111" not in lines_of(bar)[0]:
+            finder.step(1)
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns > 30
+        assert "line 77799" in rows_of(pane)
+        finder.change("line")
+        await asyncio.sleep(0)
+        pane.focus()
+        await pilot.press("o")
+        finder.forget()
+        assert rows_of(pane) == []
 
 
 async def test_an_output_that_is_gone_or_was_short_says_so(tmp_path: Path) -> None:
@@ -251,7 +288,7 @@ def test_lines_of_a_file_are_those_of_its_bytes(tmp_path: Path) -> None:
     assert lines.line(3).text == "plain 漢"
     assert [lines.line(number).text for number in (4, 20_004, 40_003)] == ["l 0", "l 20000", "l 39999"]
     assert lines.line(40_004).text == "open end"
-    assert list(lines.matching("l 3999")) == [3999 + 4, *range(39990 + 4, 40000 + 4)]
+    assert list(chain(*lines.matching("l 3999"))) == [3999 + 4, *range(39990 + 4, 40000 + 4)]
     with pytest.raises(IndexError):
         lines.line(lines.end_line)
     lines.close()
