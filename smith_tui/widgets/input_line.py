@@ -112,7 +112,11 @@ class InputLine(Widget, can_focus=True):
         self._edited(before)
 
     def on_focus(self) -> None:
-        """Show the caret."""
+        """Show the caret, as soon as it is clear where the line stands."""
+        self.call_after_refresh(self._show_caret)
+
+    def on_resize(self) -> None:
+        """Take the terminal's cursor along."""
         self._show_caret()
 
     def on_blur(self) -> None:

@@ -1,6 +1,8 @@
 """The line of input that screens of lists share."""
 
 from textual import events
+from textual.geometry import Offset
+from textual.widgets import Static
 
 from smith_tui.widgets.input_line import InputLine
 from tests.support.widget_app import WidgetApp, assert_exact_width, lines_of
@@ -38,3 +40,14 @@ async def test_b21_a_paste_gives_its_first_line() -> None:
         line.post_message(events.Paste("\nfirst\x1b\nsecond"))
         await pilot.pause()
         assert line.text == "first"
+
+
+async def test_the_terminals_cursor_comes_along_when_the_line_appears() -> None:
+    line = InputLine("Find")
+    line.display = False
+    app = WidgetApp(Static("above"), line)
+    async with app.run_test(size=(60, 5)) as pilot:
+        line.display = True
+        line.focus()
+        await pilot.pause()
+        assert app.cursor_position == Offset(6, 1)
