@@ -103,13 +103,6 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
         self.query_one("#question", Vertical).border_subtitle = _KEYS if self.ways_back else _FIRST_KEYS
         # At once, not through the queue: what is typed from now on belongs to this page.
         self.set_focus(entry if page.entry is not None else options)
-        if page.entry is not None:
-            self.call_after_refresh(self._place_cursor)
-
-    def _place_cursor(self) -> None:
-        """Take the terminal's cursor to the field, where input methods open their windows."""
-        if self.is_current:
-            self.app.cursor_position = self.query_one(Input).cursor_screen_offset
 
     def ask_again(self, page: Page, answered: Answered) -> None:
         """Show a page in place of one of its kind, and keep what was typed or chosen so far."""
