@@ -11,6 +11,12 @@ YOUNG, MIDDLE, OLD = 20_000, 20, 10
 LOOK_S = 0.25
 WORTH_A_LOOK = 2_000
 """Young objects from which on they are looked through between keys, which takes about a millisecond."""
+QUIET_LOOKS = 8
+"""Looks in a row that find little: nobody types, and nothing is drawn."""
+WORTH_ALL = 4
+"""Times that the young ones were looked through from which on all are, as soon as it is quiet."""
+MUCH = 240
+"""As many times, but without waiting for quiet: about a minute of a rain that never stops."""
 
 
 def collect_from_now_on(app: "App[Any]") -> None:
@@ -18,11 +24,28 @@ def collect_from_now_on(app: "App[Any]") -> None:
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
     gc.enable()
-    app.set_interval(LOOK_S, collect_young)
+    app.set_interval(LOOK_S, Collector().look)
 
 
-def collect_young() -> None:
-    """Look through what was made lately, if that is much."""
-    young, middle, _ = gc.get_count()
-    if young >= WORTH_A_LOOK:
-        gc.collect(1 if middle >= MIDDLE else 0)
+class Collector:
+    """Looks for garbage again and again, for what was made lately in a hurry, and for all when there is time.
+
+    A view that was open for some seconds has outlived the young ones; what remains of it goes with all alone.
+    """
+
+    def __init__(self) -> None:
+        self._young_looks = 0
+        self._quiet_looks = 0
+
+    def look(self) -> None:
+        """Look through what was made lately, if that is much, and through everything, if that is due."""
+        young, middle, _ = gc.get_count()
+        if young >= WORTH_A_LOOK:
+            gc.collect(1 if middle >= MIDDLE else 0)
+            self._young_looks += 1
+            self._quiet_looks = 0
+        else:
+            self._quiet_looks += 1
+        if self._young_looks >= (WORTH_ALL if self._quiet_looks >= QUIET_LOOKS else MUCH):
+            gc.collect()
+            self._young_looks = 0

@@ -14,6 +14,7 @@ from smith_tui.output.canvas import Canvas
 from smith_tui.output.compositor import use_lean_compositor
 from smith_tui.output.driver import TerminalDriver, use_frame_writer
 from smith_tui.output.ending import OrderlyApp
+from smith_tui.output.style_cache import let_rows_go
 from smith_tui.output.support import has_color_erase, textual_problem
 from smith_tui.output.writer import FrameWriter
 
@@ -39,6 +40,7 @@ class OutputApp(OrderlyApp):
         self._writer: FrameWriter | None = None
         self._sized_writer: FrameWriter | None = None
         self._is_waiting = False
+        let_rows_go()
         if output == "diff":
             problem = textual_problem()
             if problem:

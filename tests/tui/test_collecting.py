@@ -1,9 +1,22 @@
-"""Collections of garbage between keys: what is much is looked through, what is little waits."""
+"""Collections of garbage between keys: what is much is looked through, all when it is quiet, what is little waits."""
 
 import gc
 import weakref
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
-from smith_tui.collecting import WORTH_A_LOOK, collect_young
+import pytest
+from textual.pilot import Pilot
+
+from smith_tui.app import app_around
+from smith_tui.collecting import MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
+from tests.support.edited_history import engine
+
+TIMES = 3
+FEW = 40
+"""Objects of a kind that caches with a limit may keep of each view; the rows of one are hundreds."""
+VIEWS = {"alt+i": "escape", "alt+h": "escape", "ctrl+p": "escape", "ctrl+o": "ctrl+o"}
 
 
 class Ring:
@@ -13,17 +26,60 @@ class Ring:
         self.itself = self
 
 
-def test_young_garbage_is_freed_once_it_is_much() -> None:
+@pytest.fixture(autouse=True)
+def _nothing_else_collects() -> Iterator[None]:
     gc.collect()
     gc.disable()
-    try:
-        ring = Ring()
-        gone = weakref.ref(ring)
-        del ring
-        collect_young()
-        assert gone() is not None
-        kept = [[] for _ in range(WORTH_A_LOOK)]
-        collect_young()
-        assert gone() is None and len(kept) == WORTH_A_LOOK
-    finally:
-        gc.enable()
+    yield
+    gc.enable()
+
+
+def test_young_garbage_is_freed_once_it_is_much() -> None:
+    gone = weakref.ref(Ring())
+    collector = Collector()
+    collector.look()
+    assert gone() is not None
+    kept: list[list[int]] = [[] for _ in range(WORTH_A_LOOK)]
+    collector.look()
+    assert gone() is None and len(kept) == WORTH_A_LOOK
+
+
+@pytest.mark.parametrize(("busy", "quiet"), [(WORTH_ALL, QUIET_LOOKS), (MUCH, 0)], ids=["quiet", "never quiet"])
+def test_old_garbage_is_freed_when_it_is_quiet_and_after_long_without(busy: int, quiet: int) -> None:
+    ring = Ring()
+    gc.collect()
+    gone = weakref.ref(ring)
+    del ring
+    collector = Collector()
+    for looks, much in ((busy, 2 * WORTH_A_LOOK), (quiet, 0)):
+        for _ in range(looks):
+            assert gone() is not None
+            kept: list[list[int]] = [[] for _ in range(much)]
+            collector.look()
+            del kept
+    assert gone() is None
+
+
+async def test_nothing_of_a_view_is_left_when_it_was_closed(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test(size=(80, 20)) as pilot:
+        await _walk(pilot, times=1)
+        before = _objects()
+        await _walk(pilot, times=TIMES)
+        more = {kind: count for kind, count in (_objects() - before).items() if count >= FEW * TIMES}
+    assert more == {}
+
+
+async def _walk(pilot: Pilot[None], *, times: int) -> None:
+    for _ in range(times):
+        for opening, closing in VIEWS.items():
+            await pilot.press(opening)
+            await pilot.pause()
+            await pilot.press(closing)
+            await pilot.pause()
+
+
+def _objects() -> Counter[str]:
+    """Count what is not garbage, by kind."""
+    gc.collect()
+    return Counter(f"{type(thing).__module__}.{type(thing).__qualname__}" for thing in gc.get_objects())
