@@ -116,7 +116,7 @@ KEY_ACTIONS: tuple[KeyAction, ...] = (
     KeyAction("prompt_below", ("alt+down",), "prompt below", "Show the prompt below in the transcript", 0),
     KeyAction("undo", ("ctrl+z",), "undo", "Undo the last edit of the prompt", 0, "prompt"),
     KeyAction("redo", ("ctrl+y",), "redo", "Redo what was undone", 0, "prompt"),
-    KeyAction("paste_open", ("alt+v",), "open paste", "Open the large paste at the caret", 0, "prompt"),
+    KeyAction("paste_open", ("alt+v",), "open paste", "Open the large paste nearest to the caret", 0, "prompt"),
     KeyAction("continue_all", ("right", "end", "ctrl+e"), "take", _CONTINUE_HELP, 0, "continuation"),
     KeyAction("continue_word", _WORD_KEYS, "word", "Take the next word of it", 0, "continuation"),
     KeyAction("complete_take", ("tab",), "take", "Completion: take what is selected", 1, "completion"),

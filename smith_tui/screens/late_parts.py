@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.screen import Screen
 
 from smith_tui.keys import KeyAction
@@ -26,6 +27,19 @@ class LateParts(Screen[None]):
     def __init__(self, actions: Iterable[KeyAction]) -> None:
         super().__init__()
         self._actions = tuple(actions)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep the terminal's cursor at the caret of what has the keys."""
+        self.call_after_refresh(self._place_caret)
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Take the terminal's cursor back from the screen that stood above."""
+        self.call_after_refresh(self._place_caret)
+
+    def _place_caret(self) -> None:
+        place = getattr(self.focused, "place_caret", None)
+        if place is not None and self.is_current:
+            place()
 
     @cached_property
     def output(self) -> "ToolOutputPane":

@@ -73,7 +73,7 @@ class InputLine(Widget, can_focus=True):
         if select:
             self._buffer.move_to(0)
             self._buffer.move_to(len(text), select=True)
-        self._show_caret()
+        self.place_caret()
 
     def show_info(self, *infos: str) -> None:
         """Show a few words at the right end: the first of these that leaves room for the text."""
@@ -113,11 +113,11 @@ class InputLine(Widget, can_focus=True):
 
     def on_focus(self) -> None:
         """Show the caret, as soon as it is clear where the line stands."""
-        self.call_after_refresh(self._show_caret)
+        self.call_after_refresh(self.place_caret)
 
     def on_resize(self) -> None:
         """Take the terminal's cursor along."""
-        self._show_caret()
+        self.place_caret()
 
     def on_blur(self) -> None:
         """Hide the caret."""
@@ -157,9 +157,9 @@ class InputLine(Widget, can_focus=True):
     def _edited(self, before: str) -> None:
         if self._buffer.text != before:
             self.post_message(self.Changed(self._buffer.text))
-        self._show_caret()
+        self.place_caret()
 
-    def _show_caret(self) -> None:
+    def place_caret(self) -> None:
         """Put the terminal's cursor at the caret, where input methods open their windows."""
         if self.is_attached and self.has_focus:
             column = cell_width(self._label) + cell_width(literal(self._buffer.text[: self._buffer.caret]))

@@ -256,7 +256,7 @@ class Prompt(Widget, can_focus=True):
             self._open_paste()
 
     def _open_paste(self) -> None:
-        paste = self._editor.paste_at_caret
+        paste = self._editor.paste_near_caret
         if paste is not None:
             self.post_message(self.PasteWanted(*paste))
 

@@ -60,12 +60,13 @@ class PromptEditor:
         return self._layout.place(position)
 
     @property
-    def paste_at_caret(self) -> tuple[int, str] | None:
-        """Where the large paste at the caret, or directly before it, stands, and its text; None without one."""
-        for position in (self.buffer.caret, self.buffer.caret - 1):
-            token = self.buffer.text[position : position + 1] if position >= 0 else ""
-            if token and (text := self._pastes.expand(token)) != token:
-                return position, text
+    def paste_near_caret(self) -> tuple[int, str] | None:
+        """Where the large paste nearest to the caret stands, and its text; None without one."""
+        text, caret = self.buffer.text, self.buffer.caret
+        for position in sorted((token.start() for token in TOKEN.finditer(text)), key=lambda at: abs(at - caret)):
+            token = text[position]
+            if (paste := self._pastes.expand(token)) != token:
+                return position, paste
         return None
 
     def clear(self) -> None:

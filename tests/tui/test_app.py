@@ -160,6 +160,15 @@ async def test_the_terminals_cursor_stands_at_the_caret_for_input_methods(tmp_pa
         await pilot.resize_terminal(60, 15)
         await pilot.pause()
         assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
+        await pilot.press("alt+h", "/")
+        assert app.cursor_position != app.chat.prompt.region.offset + Offset(5, 1)
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert app.cursor_position == app.chat.prompt.region.offset + Offset(5, 1)
+        await pilot.press("ctrl+f")
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert app.cursor_position.y == app.chat.find_bar.region.y
 
 
 async def test_home_and_end_turn_to_the_transcript_where_they_move_nothing_in_the_prompt(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ async def test_b21_a_token_opens_and_what_was_changed_is_sent(tmp_path: Path) ->
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("a")
         paste(app, "".join(f"line {number}\n" for number in range(500)))
-        await pilot.press("b", "left", "alt+v")
+        await pilot.press("b", "alt+v")
         await pilot.pause()
         screen = app.screen
         assert isinstance(screen, PasteScreen)
