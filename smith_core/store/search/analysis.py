@@ -74,7 +74,7 @@ def is_unspaced(text: str) -> bool:
     return _UNSPACED_RUN.fullmatch(text) is not None
 
 
-@lru_cache(100_000)
+@lru_cache(4096)
 def identifier_pieces(run: str) -> tuple[str, ...]:
     """Return the sub-words of one run of letters and digits as written; the run alone when it is not taken apart."""
     if len(run) > MAX_IDENTIFIER or (run.isascii() and run.isalpha() and (run.islower() or run.isupper())):

@@ -1,6 +1,7 @@
 """Text becomes the same terms in Python and in the index, and no text does harm."""
 
 import time
+import tracemalloc
 import unicodedata
 
 import pytest
@@ -109,3 +110,13 @@ def test_what_a_query_needs_is_what_the_index_has(text: str) -> None:
 def _runs(text: str) -> list[str]:
     spaced = "".join(character if unicodedata.category(character)[0] in "LN" else " " for character in text)
     return spaced.split()
+
+
+def test_words_that_never_come_again_are_not_kept() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            identifier_pieces(f"word{number}")
+        assert tracemalloc.get_traced_memory()[0] < 3_000_000
+    finally:
+        tracemalloc.stop()
