@@ -43,6 +43,10 @@ async def ask_within_window(
     notice: takes a sentence for the person whenever a smaller request follows. weights: those of the turn.
     """
     fitted = fit(messages, limits, weights)
+    if not fitted.fits and limits.most_tokens is not None:
+        # One refusal of one request is no reason to ask nothing any more.
+        limits = msgspec.structs.replace(limits, most_tokens=None)
+        fitted = fit(messages, limits)
     if not fitted.fits:
         return CompletionOutcome(error=_cannot_fit(fitted, limits)), limits
     requests, tighter = 1, limits

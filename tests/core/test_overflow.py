@@ -71,3 +71,19 @@ async def test_text_that_was_shown_is_not_asked_for_again() -> None:
     )
     assert outcome == CompletionOutcome(error=TOO_LONG, partial_text="half an ans")
     assert limits.most_tokens is None
+
+
+async def test_a_refusal_that_leaves_no_room_for_a_prompt_is_not_the_last_word() -> None:
+    sent: list[tuple[Message, ...]] = []
+
+    async def refuse_once(messages: tuple[Message, ...]) -> CompletionOutcome:
+        sent.append(messages)
+        return CompletionOutcome(error=TOO_LONG if len(sent) == 1 else None)
+
+    history = [SYSTEM, user(200), Message(role="assistant", content="ok"), user()]
+    limits = WindowLimits(context_window=128_000)
+    for _ in range(3):
+        outcome, limits = await ask_within_window(history, limits, refuse_once, lambda text: None)
+        assert outcome.error is None
+        history += [Message(role="assistant", content="ok"), user()]
+    assert len(sent) == 4
