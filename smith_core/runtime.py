@@ -70,6 +70,8 @@ class Runtime:
         self._completion: CompletionSource | None = None
         self.entries: Mapping[str, str] = EMPTY_MAPPING
         """Settings that only the app can name, as completion offers them."""
+        self.shown = ""
+        """The conversation whose end the app has shown already, from `stored_tail`."""
         self._opening: asyncio.Task[None] | None = None
         self._waiting: tuple[str, ...] = ()
         self._keeping: asyncio.Task[None] | None = None
@@ -239,7 +241,7 @@ class Runtime:
         try:
             if self._wish.kind == "pick":
                 await self.run_command("/list", emit)
-            await resume(session, emit, self._wish)
+            await resume(session, emit, self._wish, self.shown)
         except AgentFailure as caught:
             if caught.error != problem:
                 emit(Notice(level="error", text=caught.error.message))

@@ -12,7 +12,7 @@ def stored_settings_line(folder: Path) -> tuple[Path, str]:
     """Return the file below a data folder that holds the persisted patch, and what its newest line has in it."""
     from smith_core.store.peek import RECORD
 
-    return folder / GLOBAL_JOURNAL, RECORD.decode()
+    return folder / GLOBAL_JOURNAL, RECORD
 
 
 def stored_settings(folder: Path) -> Mapping[str, Any]:

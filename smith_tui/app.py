@@ -75,10 +75,16 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         """Begin with the main screen, so that no other one is painted before it."""
         return self.chat
 
+    @property
+    def has_engine(self) -> bool:
+        """Whether the engine has been opened."""
+        return "runtime" in self.__dict__
+
     @cached_property
     def runtime(self) -> "Runtime":
         """The engine, opened on first use, which is behind the first frame."""
         runtime = self.start.open_runtime()
+        runtime.shown = self.chat.beginning.shown
         runtime.session.has_screen = True
         runtime.session.permissions.is_attended = True
         runtime.entries = {f"keys.{action.name}": ", ".join(action.keys) for action in self.actions}
@@ -133,25 +139,29 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         if self.start.asks_first:
             self.call_after_refresh(self.open_setup)
         self.call_after_refresh(self._hide_keys)
-        self.call_after_refresh(self._keep_picture)
+        self.call_after_refresh(self._begin_to_keep_picture)
 
     def _hide_keys(self) -> None:
         # Not awaited: the app's messages need not wait for it.
         self._hiding = asyncio.ensure_future(asyncio.to_thread(self.start.hide_keys))
 
-    def _keep_picture(self) -> None:
+    def _begin_to_keep_picture(self) -> None:
+        self._keeping = asyncio.ensure_future(self._keep_picture())
+
+    async def _keep_picture(self) -> None:
         """Keep what the next start can show at once, unless this one began with it or shows something else already."""
+        await self.chat.beginning.has_drawn.wait()
         early = self.early_terminal
         if early is not None and not early.was_painted and self.screen is self.chat and not self.chat.prompt.text:
             from smith_tui.picture_keeper import keep_picture
             from smith_tui.widgets.key_hints import KeyHints
 
             shown = (self.chat.prompt.region, self.chat.query_one(KeyHints).region)
-            self._keeping = keep_picture(early.key, self.canvas, shown, self.start.user_file)
+            await keep_picture(early.key, self.canvas, shown, self.start.user_file)
 
     async def on_unmount(self) -> None:
         """End what still runs."""
-        if "runtime" in self.__dict__:
+        if self.has_engine:
             await self.runtime.stop_session("quit")
             self.unsaved = self.runtime.unsaved_sentence()
 
@@ -330,6 +340,7 @@ def run_app(engine: Engine, welcome: str = "", early: "EarlyTerminal | None" = N
         user_file=engine.user_file,
         asks_first=engine.asks_first,
         hide_keys=engine.hide_keys,
+        read_tail=engine.read_tail,
         import_engine=engine.import_engine,
         prompts=engine.prompts(),
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from smith_core.commands.opening import Wish
+    from smith_core.events import ConversationLoaded
     from smith_core.runtime import Runtime
 
 ENGINE_MODULES = (
@@ -81,6 +82,15 @@ class Engine:
         self._host = find_host(
             key_variables(self.config), settings.host_linger_s, names_address=settings.api_url is not None
         )
+
+    def read_tail(self) -> "ConversationLoaded | None":
+        """Return the end of the conversation that the engine is going to open, None without one; blocks."""
+        folder = self.store_folder
+        if self.wish[0] != "last" or folder is None:
+            return None
+        from smith_core.stored_tail import stored_tail
+
+        return stored_tail(folder)
 
     @staticmethod
     def import_engine() -> None:

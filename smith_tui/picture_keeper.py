@@ -26,17 +26,16 @@ _PACKAGES = ("smith_core", "smith_tui")
 _TOOLKIT = ("textual", "rich")
 
 
-def keep_picture(
+async def keep_picture(
     key: StartKey | None, canvas: "Canvas | None", shown: "Iterable[Region]", user_file: "UserFile | None"
-) -> "asyncio.Future[None] | None":
+) -> None:
     """Keep what stands in the regions `shown`, and empty ground around it, beside the loop.
 
     Nothing is kept of a start that may have no picture, or whose screen has changed its size.
     """
-    if key is None or canvas is None or user_file is None or canvas.size != key.size:
-        return None
-    picture = canvas.chrome(shown).encode()
-    return asyncio.ensure_future(asyncio.to_thread(write_picture, key, picture, user_file.path))
+    if key is not None and canvas is not None and user_file is not None and canvas.size == key.size:
+        picture = canvas.chrome(shown).encode()
+        await asyncio.to_thread(write_picture, key, picture, user_file.path)
 
 
 def write_picture(key: StartKey, picture: bytes, user_file: Path) -> None:

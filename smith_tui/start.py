@@ -13,6 +13,7 @@ from smith_tui.prompt_memory import PromptMemory
 
 if TYPE_CHECKING:
     from smith_core.command_table import Command
+    from smith_core.events import ConversationLoaded
     from smith_core.runtime import Runtime
     from smith_tui.keys import KeyAction
     from smith_tui.screens.look import Look
@@ -29,8 +30,9 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
 
     model: the id to show until the engine has resolved it. notices: what the person should know about the settings.
     welcome: what the transcript begins with, in place of the usual words. user_file: where the setup screen keeps its
-    choice, None for the usual place. asks_first: whether the app begins with that screen. import_engine: called in a
-    thread before `open_runtime`. prompts: what was typed in earlier sessions.
+    choice, None for the usual place. asks_first: whether the app begins with that screen. read_tail: called in a thread
+    right behind the first frame for the end of the conversation that the engine is going to open. import_engine: called
+    in a thread before `open_runtime`. prompts: what was typed in earlier sessions.
     """
 
     config: Config
@@ -42,6 +44,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     user_file: UserFile | None = None
     asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
+    read_tail: "Callable[[], ConversationLoaded | None]" = lambda: None
     import_engine: Callable[[], None] = lambda: None
     prompts: PromptMemory = msgspec.field(default_factory=PromptMemory)
 
@@ -74,6 +77,11 @@ class SmithHost(Protocol):
     """What screens and palette ask of the app that they are in."""
 
     actions: "tuple[KeyAction, ...]"
+
+    @property
+    def has_engine(self) -> bool:
+        """Whether the engine has been opened."""
+        ...
 
     @property
     def runtime(self) -> "Runtime":

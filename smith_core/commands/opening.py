@@ -11,6 +11,7 @@ import msgspec
 from smith_core.commands.listing import find
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import (
+    AnyEvent,
     ConversationLoaded,
     Emit,
     FilesChanged,
@@ -22,10 +23,7 @@ from smith_core.events import (
 from smith_core.ids import new_id
 from smith_core.messages import Message
 from smith_core.session.session import Session
-from smith_core.store.interface import ConversationHeld, StoredMessage
-
-TAIL_MESSAGES = 100
-"""So many last messages are shown at once, before the rest of a long conversation is there."""
+from smith_core.store.interface import TAIL_MESSAGES, ConversationHeld, StoredMessage
 
 FOLLOW_POLL_S = 1.0
 
@@ -42,11 +40,31 @@ class ResumeWish(msgspec.Struct, frozen=True):
 NEW = ResumeWish()
 
 
-async def resume(session: Session, emit: Emit, wish: ResumeWish) -> None:
+async def resume(session: Session, emit: Emit, wish: ResumeWish, shown: str = "") -> None:
     """Open the last conversation or the one that is named, if the start asks for it.
 
+    shown: the conversation whose end was shown before; it is taken away when anything else comes than the rest of it.
     AgentFailure when the store cannot be read or does not have what is named.
     """
+    is_kept = not shown
+
+    def settle(event: AnyEvent | None) -> None:
+        nonlocal is_kept
+        if not is_kept and not (isinstance(event, ConversationLoaded) and event.conversation_id == shown):
+            emit(session.changed(cleared=True))
+        is_kept = True
+
+    def settle_and_emit(event: AnyEvent) -> None:
+        settle(event)
+        emit(event)
+
+    try:
+        await _resume(session, settle_and_emit, wish, shown)
+    finally:
+        settle(None)
+
+
+async def _resume(session: Session, emit: Emit, wish: ResumeWish, shown: str) -> None:
     persistence = session.services.persistence
     if wish.kind == "named":
         found = find(wish.target, await persistence.list_conversations(), session.listed)
@@ -54,7 +72,7 @@ async def resume(session: Session, emit: Emit, wish: ResumeWish) -> None:
     elif wish.kind == "last":
         last = await persistence.active_conversation_id()
         if last and last != session.services.conversation.conversation_id:
-            opened = await open_conversation(session, emit, last, may_be_empty=False)
+            opened = await open_conversation(session, emit, last, may_be_empty=False, shown=shown)
             meta = await persistence.describe(last) if opened else None
             if meta is not None and _is_elsewhere(meta.cwd, session.cwd):
                 emit(Notice(level="info", text=f"this is the last conversation, of {meta.cwd}; /new begins one here"))
@@ -76,11 +94,12 @@ async def start_new(session: Session, emit: Emit, title: str = "") -> None:
 
 
 async def open_conversation(
-    session: Session, emit: Emit, conversation_id: str, *, at: int = 0, may_be_empty: bool = True
+    session: Session, emit: Emit, conversation_id: str, *, at: int = 0, may_be_empty: bool = True, shown: str = ""
 ) -> bool:
     """Go on with a stored conversation and show it, from its end or at message number `at`; say whether it was opened.
 
-    One that another process has is offered instead. Raises AgentFailure when it is not there or cannot be read.
+    One that another process has is offered instead. shown: the conversation whose end is to be seen already.
+    Raises AgentFailure when it is not there or cannot be read.
     """
     persistence = session.services.persistence
     try:
@@ -101,7 +120,7 @@ async def open_conversation(
         return False
     title = meta.title if meta else ""
     if len(tail) == TAIL_MESSAGES:
-        if not at:
+        if not at and conversation_id != shown:
             emit(_loaded(conversation_id, title, tail, is_whole=False))
         tail = await persistence.load_stored(conversation_id)
     _make_current(session, conversation_id, title, tail)

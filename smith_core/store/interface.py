@@ -10,6 +10,9 @@ from smith_core.messages import Message, TurnRecord, Usage
 TITLE_LENGTH = 60
 """Most characters of a title that is made from the first prompt."""
 
+TAIL_MESSAGES = 100
+"""So many last messages are shown at once, before the rest of a long conversation is there."""
+
 
 class ConversationMeta(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation without its messages; times in seconds since the epoch.

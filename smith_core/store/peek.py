@@ -1,6 +1,6 @@
 """A quick look at the store before anything else is ready: no TinyDB, no lock, no change."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from smith_core.store.journal.tail import read_entries
 from smith_core.store.schema import CONFIG, RUNTIME_OVERRIDES
 from smith_core.store.version import GLOBAL_JOURNAL, SCHEMA_VERSION
 
-RECORD = f" {CONFIG} {RUNTIME_OVERRIDES}\t".encode()
+RECORD = f" {CONFIG} {RUNTIME_OVERRIDES}\t"
 """What each line of the persisted patch has in it, and hardly any other."""
 
 
@@ -23,7 +23,7 @@ def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
         with open_for_reading(path) as stream:
             data = stream.read()
         header = parse_header(data)
-        newest = next(_from_the_end(data), None)
+        newest = newest_line(data, CONFIG, RUNTIME_OVERRIDES)
         if header is None or header.schema != SCHEMA_VERSION or newest is None:
             return EMPTY_MAPPING
         # Settings are written by themselves; what is part of more counts only if all of it is there.
@@ -34,14 +34,17 @@ def read_stored_overrides(folder: Path) -> Mapping[str, Any]:
         return EMPTY_MAPPING
 
 
-def _from_the_end(data: bytes) -> Iterator[Line]:
-    at = data.rfind(RECORD)
+def newest_line(data: bytes, table: str, key: str) -> Line | None:
+    """Return the last line of a record in a journal's bytes, be its batch whole or not; None when there is none."""
+    record = f" {table} {key}\t".encode()
+    at = data.rfind(record)
     while at >= 0:
         end = data.find(b"\n", at) + 1
         line = parse_line(data[data.rfind(b"\n", 0, at) + 1 : end]) if end else None
-        if line is not None and (line.table, line.key) == (CONFIG, RUNTIME_OVERRIDES):
-            yield line
-        at = data.rfind(RECORD, 0, at)
+        if line is not None and (line.table, line.key) == (table, key):
+            return line
+        at = data.rfind(record, 0, at)
+    return None
 
 
 def _last_in_whole_batches(path: Path) -> bytes:

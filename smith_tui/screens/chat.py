@@ -11,11 +11,11 @@ from textual.containers import Container, Vertical
 
 from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
 from smith_core.messages import typed_text
-from smith_core.roles import ROLES
 from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.prompt_queue import PromptQueue
+from smith_tui.screens.beginning import Beginning
 from smith_tui.screens.late_parts import LateParts
 from smith_tui.screens.permission_desk import PermissionDesk
 from smith_tui.screens.stored_desk import StoredDesk
@@ -61,10 +61,10 @@ class ChatScreen(LateParts):
         self._start_with = start
         self._notices = (*start.notices, *notices)
         self._work: set[asyncio.Task[None]] = set()
-        self._is_open = asyncio.Event()
         self.queue = PromptQueue()
         self.turns = TurnDesk(self, self.queue)
         self.stored = StoredDesk(self)
+        self.beginning = Beginning(self, start)
         self._edited: HistoryEdited | None = None
         self._has_loaded = False
 
@@ -90,7 +90,10 @@ class ChatScreen(LateParts):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         # No widget is there yet whose styles could change.
-        self.set_class(self.app.size.width >= WIDE_COLUMNS, "wide", update=False)
+        size = self.app.size
+        self.set_class(size.width >= WIDE_COLUMNS, "wide", update=False)
+        self.set_class(size.height < LOW_ROWS, "-low", update=False)
+        self.set_class(size.height >= LOW_ROWS, "-high", update=False)
         ui = self._start_with.config.ui
         with Vertical():
             with Container(id="panes"):
@@ -120,8 +123,8 @@ class ChatScreen(LateParts):
             self.prompt,
             choices,
             self._actions,
-            engine=self._engine,
-            open_engine=lambda: self.runtime if self._is_open.is_set() else None,
+            engine=self.beginning.engine,
+            open_engine=lambda: self.beginning.open_engine,
             changed=self._show_keys,
         )
         self.asking = PermissionDesk(self, self._actions, changed=self._show_keys)
@@ -137,46 +140,12 @@ class ChatScreen(LateParts):
 
     def _begin_to_look_around(self) -> None:
         # The toolkit awaits what a callback returns, and the screen would stand still until the engine is open.
-        self.start(self._look_around())
-
-    async def _engine(self) -> "Runtime":
-        """Return the engine as soon as it has been opened behind the first frame."""
-        await self._is_open.wait()
-        return self.runtime
-
-    async def _look_around(self) -> None:
-        """Go on with the conversation of the last time, and learn branch and model, which needs disk and endpoint."""
-        await asyncio.to_thread(self._start_with.import_engine)
-        self.prompt.learn_history(await asyncio.to_thread(self._start_with.prompts.read))
-        self._is_open.set()
-        from smith_core.errors import AgentFailure
-        from smith_core.model import ModelChoice
-
-        async for event in self.runtime.open():
-            self.show(event)
-        session = self.runtime.session
-        scope = await session.recompute_turn_scope()
-        self.status.change(branch=scope.project.branch)
-        try:
-            selected = await session.select_model(ModelChoice(), ROLES[session.active_role])
-            self.status.change(model=selected.model)
-        except AgentFailure as caught:
-            self.transcript.add_notice("info", caught.error.message)
+        self.start(self.beginning.look_around())
 
     def setup_over(self, result: "SetupResult | None") -> None:
         """Go on with what the setup screen has brought."""
         self.set_focus(self.prompt)
-        self.start(self._take_up(result))
-
-    async def _take_up(self, result: "SetupResult | None") -> None:
-        await self._look_around()
-        if result is None or result.kind != "saved":
-            self.transcript.add_notice("info", "/setup, or smith-tui setup, asks again which model to use.")
-            return
-        self.transcript.add_notice("info", result.message)
-        selected = self.runtime.session.model
-        if selected is not None and selected.model != result.model:
-            self.transcript.add_notice("warning", f"In this session {selected.model} stays (from {selected.source}).")
+        self.start(self.beginning.take_up(result))
 
     # Turns
 

@@ -12,6 +12,7 @@ from smith_tui.keys import KeyAction
 if TYPE_CHECKING:
     from smith_tui.presenter import Presenter
     from smith_tui.screens.finding import Finder
+    from smith_tui.screens.late_output import LateOutput
     from smith_tui.transcript.view import Transcript
     from smith_tui.widgets.find_bar import FindBar
     from smith_tui.widgets.status_bar import StatusBar
@@ -44,11 +45,20 @@ class LateParts(Screen[None]):
     @cached_property
     def output(self) -> "ToolOutputPane":
         """The output of tools."""
-        from smith_tui.widgets.tool_output import ToolOutputPane
+        return self._late_output.made()
 
-        pane = ToolOutputPane(actions=self._actions, id="output")
-        self.query_one("#panes").mount(pane, after=self.transcript)
-        return pane
+    @cached_property
+    def _late_output(self) -> "LateOutput":
+        from smith_tui.screens.late_output import LateOutput
+
+        def make() -> "ToolOutputPane":
+            from smith_tui.widgets.tool_output import ToolOutputPane
+
+            pane = ToolOutputPane(actions=self._actions, id="output")
+            self.query_one("#panes").mount(pane, after=self.transcript)
+            return pane
+
+        return LateOutput(make)
 
     @cached_property
     def find_bar(self) -> "FindBar":
@@ -67,6 +77,11 @@ class LateParts(Screen[None]):
 
         return Finder(self.find_bar, self.transcript)
 
+    def end_find(self) -> None:
+        """Close the line to search in, if there ever was one."""
+        if "find_bar" in self.__dict__:
+            self.find_bar.close()
+
     def on_input_line_changed(self, message: "FindBar.Changed") -> None:
         """Search as it is typed."""
         self.finder.change(message.text)
@@ -84,4 +99,4 @@ class LateParts(Screen[None]):
         """Whoever shows what a turn does."""
         from smith_tui.presenter import Presenter
 
-        return Presenter(self.transcript, self.output, self.status)
+        return Presenter(self.transcript, self._late_output, self.status)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from smith_tui.screens.search import SearchScreen
     from smith_tui.screens.stored import Opening
     from smith_tui.transcript.view import Transcript
-    from smith_tui.widgets.find_bar import FindBar
 
 
 class StoredHost(Protocol):
@@ -25,9 +24,8 @@ class StoredHost(Protocol):
 
     transcript: "Transcript"
 
-    @property
-    def find_bar(self) -> "FindBar":
-        """Where a search is typed."""
+    def end_find(self) -> None:
+        """Close the line to search in."""
         ...
 
     @property
@@ -91,14 +89,14 @@ class StoredDesk:
 
     def go_to(self, loaded: "ConversationLoaded", found: str) -> None:
         """Show the message that a conversation was opened for, with what was found in it marked."""
-        from smith_tui.screens.passages import go_to_message
-
         marked = None
         index = bisect_left(loaded.sequences, loaded.shown_sequence)
         if loaded.shown_sequence and index < len(loaded.messages):
+            from smith_tui.screens.passages import go_to_message
+
             marked = go_to_message(self._host.transcript, loaded.messages, index, found)
         if marked is None:
-            self._host.find_bar.close()
+            self._host.end_find()
         else:
             self._host.finder.show(marked.text, marked.hits, marked.number)
 

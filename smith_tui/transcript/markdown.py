@@ -1,5 +1,6 @@
 """Markdown as rows; markup of the toolkit, HTML and escape sequences in it are plain text."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ References = Mapping[str, Any]
 
 _CONTAINERS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open", "list_item_open"})
 _BRACKETS = frozenset("[](){}")
+_PLAIN_LINE = re.compile(r"[^\W\d_][^\n*_`~\[\]<&|\\]*")
+"""One line in which nothing can be a mark; importing the parser takes longer than a start should wait."""
 
 
 @cache
@@ -59,6 +62,8 @@ def render_markdown(
     ordinal: number of the first item, when `source` begins in the middle of a numbered list.
     """
     source = visible(source)
+    if _PLAIN_LINE.fullmatch(source):
+        return wrap([(source.strip(), PLAIN)], min(max(1, width), MAX_PROSE_WIDTH))
     tokens = _parser().parse(source, {"references": dict(references or {})})
     if any(token.level >= MAX_NESTING - 1 for token in tokens):
         return wrap([(source, PLAIN)], width)

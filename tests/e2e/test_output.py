@@ -138,7 +138,7 @@ def test_the_next_start_shows_its_frame_at_once_and_takes_what_was_typed_ahead(p
     with ServerThread(["the answer"], strict=True) as server:
         with place.start(server.url, "--new") as terminal:
             terminal.wait_for("idle")
-            picture = wait_for_picture(place.home)
+            (picture,) = wait_for_pictures(place.home, 1)
             terminal.process.send_signal(signal.SIGTERM)
             terminal.wait_for_exit()
         assert picture.stat().st_mode & 0o777 == 0o600
@@ -157,16 +157,20 @@ def test_the_next_start_shows_its_frame_at_once_and_takes_what_was_typed_ahead(p
             terminal.process.send_signal(signal.SIGTERM)
             assert terminal.wait_for_exit() == 143
             assert terminal.attributes() == terminal.attributes_before
-        with place.start(server.url, "--new", columns=101) as terminal:
-            terminal.wait_for("idle")
+        with place.start(server.url, columns=101) as terminal:
+            terminal.wait_for("the answer")
             first_ink = terminal.raw.find(b"ype a task")
             assert b"\x1b[?2004h" in terminal.raw[:first_ink]
+            # It is kept while the end of the conversation is to be seen.
+            kept = b"".join(picture.read_bytes() for picture in wait_for_pictures(place.home, 2))
+            assert kept.count(b"ype a task") == 2 and b"typed ahead" not in kept and b"the answer" not in kept
 
 
-def wait_for_picture(home: Path) -> Path:
+def wait_for_pictures(home: Path, count: int) -> list[Path]:
     folder, end = home / ".cache" / "smith" / "pictures", time.monotonic() + 15
     while time.monotonic() < end:
-        if folder.exists() and (kept := [entry for entry in folder.iterdir() if not entry.name.startswith(".")]):
-            return kept[0]
+        kept = [entry for entry in folder.glob("*") if not entry.name.startswith(".")]
+        if len(kept) == count:
+            return kept
         time.sleep(0.02)
     raise AssertionError("no picture was kept")

@@ -158,7 +158,7 @@ def showing(*events: Any) -> Callable[[Stage], Awaitable[None]]:
 
     async def ready(stage: Stage) -> None:
         chat = stage.app.chat
-        await stage.until(lambda: chat._is_open.is_set() and not chat._work)
+        await stage.until(lambda: chat.beginning.is_open.is_set() and not chat._work)
         chat.status._clock = chat.output._clock = chat.desk.clock = lambda: 0.0
         for event in events:
             chat.show(event)

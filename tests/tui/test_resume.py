@@ -1,11 +1,13 @@
 """The app over a store on disk: what a start brings back, and what it says of things that cannot be saved."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from textual.pilot import Pilot
 
 from smith_core.commands.opening import ResumeWish
+from smith_core.stored_tail import stored_tail
 from smith_tui.app import SmithApp, app_around
 from smith_tui.start import AppStart
 from smith_tui.widgets.status_bar import StatusBar
@@ -61,6 +63,45 @@ async def test_a_start_shows_the_last_conversation_with_its_settings_and_notices
         assert shown(app).index("an earlier prompt") < shown(app).index("go on")
         await send(pilot, "/new")
         await until(pilot, lambda: "earlier" not in shown(app))
+
+
+async def test_the_end_of_the_conversation_is_drawn_before_the_engine_is_imported(tmp_path: Path) -> None:
+    await earlier_session(tmp_path)
+    tail, gate = stored_tail(tmp_path / "data"), threading.Event()
+    runtime = open_stored_engine(tmp_path, ScriptedClient("A new answer."), LAST)
+    start = AppStart(
+        config=runtime.services.config.effective,
+        cwd=tmp_path,
+        open_runtime=lambda: runtime,
+        read_tail=lambda: tail,
+        import_engine=lambda: gate.wait(10) or None,
+    )
+    app = SmithApp(start)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "earlier answer." in shown(app))
+        early = shown(app)
+        assert not app.has_engine and not app.chat.query("#output, #find")
+        gate.set()
+        await until(pilot, lambda: bool(app.chat.beginning.open_engine and runtime.services.conversation.messages))
+        assert shown(app) == early
+        await send(pilot, "go on")
+        await until(pilot, lambda: "A new answer." in shown(app))
+        assert shown(app).index("an earlier prompt") < shown(app).index("go on")
+
+
+async def test_an_end_that_the_engine_does_not_go_on_with_is_taken_away(tmp_path: Path) -> None:
+    await earlier_session(tmp_path)
+    tail = stored_tail(tmp_path / "data")
+    holder = open_stored_engine(tmp_path, ScriptedClient(), LAST)
+    assert [event async for event in holder.open()]
+    runtime = open_stored_engine(tmp_path, ScriptedClient(), LAST)
+    config = runtime.services.config.effective
+    start = AppStart(config=config, cwd=tmp_path, open_runtime=lambda: runtime, read_tail=lambda: tail)
+    app = SmithApp(start)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "is open in another smith-tui" in shown(app))
+        assert app.chat.beginning.shown and "earlier answer." not in shown(app)
+    await holder.stop_session("quit")
 
 
 async def test_a_prompt_typed_before_the_conversation_is_there_comes_behind_it(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
+import re
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from smith_tui.transcript import markdown
 from smith_tui.transcript.lines import MAX_PROSE_WIDTH
 from smith_tui.transcript.markdown import render_markdown
 from tests.support.markdown_examples import EXAMPLES, FOREIGN, WIDE, WIDE_WORDS
@@ -120,3 +123,16 @@ def test_what_is_nested_too_deep_is_still_shown() -> None:
     for depth in (10, 19, 24, 25, 49, 50, 51, 200, 3000):
         for mark in ("> ", "- ", "1. "):
             assert "deep" in "".join(_shown(mark * depth + "deep", 500)), (mark, depth)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(st.characters(max_codepoint=0x2FFF, exclude_characters="*_`~[]<&|\\\n"), max_size=50))
+@example(" ends with blanks  ").via("the parser strips them")
+@example("www.example.org http://example.org 1. - # > +")
+def test_a_line_without_marks_is_the_same_without_the_parser(text: str) -> None:
+    source, rule = f"A{text}", markdown._PLAIN_LINE
+    rows = render_markdown(source, 20, INK)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(markdown, "_PLAIN_LINE", re.compile("(?!)"))
+        assert rows == render_markdown(source, 20, INK)
+    assert rule.fullmatch("Done, all of it.") and not any(map(rule.fullmatch, EXAMPLES))
