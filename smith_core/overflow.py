@@ -12,7 +12,8 @@ from smith_core.errors import AgentError
 from smith_core.llm.context_sizes import ContextSizes, sizes_in
 from smith_core.llm.retry import CompletionOutcome
 from smith_core.messages import Message
-from smith_core.window import FittedWindow, Weights, WindowLimits, estimate_tokens, fit, message_chars
+from smith_core.weighing import Weights
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, message_chars
 
 MOST_REQUESTS = 3
 """Requests for one round, the first included."""

@@ -30,7 +30,8 @@ from smith_core.tools.base import ToolContext
 from smith_core.tools.executor import execute, not_run
 from smith_core.tools.registry import ToolRegistry
 from smith_core.tools.side_by_side import grouped, run_together
-from smith_core.window import Weights, WindowLimits, without_stranded
+from smith_core.weighing import Weights
+from smith_core.window import WindowLimits, without_stranded
 
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""

@@ -6,20 +6,18 @@ message and the most recent user message are there, and a tool call is never wit
 A turn is a user message with the rounds behind it; a round is one assistant message with the results of its calls.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from smith_core.messages import Message
-from smith_core.tokens import QUARTERS_PER_TOKEN, text_quarters, whole_tokens
+from smith_core.tokens import QUARTERS_PER_TOKEN, whole_tokens
+from smith_core.weighing import SentForm, Weights, message_quarters
 from smith_core.window_cut import cut_to_size
 
 _MOST_FOR_TOOLS = 0.5
 """The share of the limit that tool definitions may take away."""
-
-_PLACEHOLDER = re.compile(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
 
 
 class WindowLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,33 +63,6 @@ class FittedWindow(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int = 0
 
 
-class Weights:
-    """What messages weigh, and what stands for those that are elided: found out once for each, by its identity.
-
-    For the requests of one turn, under the same limits but for `most_tokens`.
-    """
-
-    def __init__(self) -> None:
-        # Each message is kept beside what is known of it, so that no other one gets its number.
-        self.known: dict[int, tuple[Message, int]] = {}
-        """What has been weighed, with the message, by its identity."""
-        self._placeholders: dict[int, tuple[Message, Message]] = {}
-
-    def quarters(self, message: Message, counts_reasoning: bool) -> int:
-        """Return the estimate of a message in quarters of a token."""
-        known = self.known.get(id(message))
-        if known is None:
-            known = self.known[id(message)] = (message, message_quarters(message, counts_reasoning))
-        return known[1]
-
-    def elided(self, message: Message, over_chars: int) -> Message:
-        """Return the placeholder of a tool result that is too long, and any other one as it is."""
-        known = self._placeholders.get(id(message))
-        if known is None:
-            known = self._placeholders[id(message)] = (message, _elided(message, over_chars))
-        return known[1]
-
-
 def fit(messages: Sequence[Message], limits: WindowLimits, weights: Weights | None = None) -> FittedWindow:
     """Apply both layers of the policy, or none when it is disabled.
 
@@ -102,10 +73,9 @@ def fit(messages: Sequence[Message], limits: WindowLimits, weights: Weights | No
     """
     if not limits.enabled:
         return FittedWindow(messages=tuple(messages), tokens=estimate_tokens(messages, limits), fits=True)
-    fitting = _Fitting(messages, limits, weights)
-    system = next((index for index, message in enumerate(messages) if message.role == "system"), None)
-    prompt = next((index for index in range(len(messages) - 1, -1, -1) if messages[index].role == "user"), None)
-    head, pinned = fitting.pin(system), fitting.pin(prompt)
+    fitting = _Fitting(messages, limits, weights or Weights())
+    prompt = fitting.weights.last_user(len(messages))
+    head, pinned = fitting.pin(fitting.weights.system), fitting.pin(prompt)
     fits = fitting.room >= 0
     turn: list[Message] = []
     earlier: list[Message] = []
@@ -162,78 +132,52 @@ def message_chars(message: Message) -> int:
     return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
 
 
-def message_quarters(message: Message, counts_reasoning: bool = False) -> int:
-    """Estimate what of a message is sent to the model, in quarters of a token."""
-    quarters = text_quarters(message.content)
-    if message.tool_calls:
-        for call in message.tool_calls:
-            quarters += len(call.name) + text_quarters(call.arguments)
-        if counts_reasoning:
-            quarters += text_quarters(message.reasoning)
-    return quarters
-
-
 class _Fitting:
     """The working state of one call of `fit`; `room` and `used` are quarters of a token."""
 
-    def __init__(self, messages: Sequence[Message], limits: WindowLimits, weights: Weights | None) -> None:
+    def __init__(self, messages: Sequence[Message], limits: WindowLimits, weights: Weights) -> None:
         self.messages = messages
-        self._weights = weights
+        self.weights = weights
         self.limits = limits
         self.room = limits.token_limit * QUARTERS_PER_TOKEN
         self.used = 0
         self.elided = 0
-        self._verbatim_from = _verbatim_from(messages, limits.keep_rounds)
-        self._system: int | None = None
+        form = SentForm(
+            keep_rounds=limits.keep_rounds,
+            elide_over_chars=limits.elide_over_chars,
+            counts_reasoning=limits.counts_reasoning,
+        )
+        weights.weigh(messages, form, self.room)
 
     def pin(self, index: int | None) -> tuple[Message, ...]:
         """Take the message that must stay, if there is one."""
         if index is None:
             return ()
-        message = self.messages[index]
-        if message.role == "system":
-            self._system = index
-        self._take(self._size(message))
-        return (message,)
+        self._take(self.weights.size(index))
+        return (self.messages[index],)
 
     def newest(self, start: int, stop: int, unit: Literal["round", "turn"]) -> tuple[list[Message], bool]:
         """Take the newest whole rounds or turns between two positions that fit, and say whether these are all."""
-        kept: list[Message] = []
-        size = kept_size = kept_count = elided = kept_elided = 0
-        elide_over_chars = self.limits.elide_over_chars
-        weights = self._weights
-        weighed = None if weights is None else weights.known.get
-        is_whole = True
-        for index in range(stop - 1, start - 1, -1):
-            if index == self._system:
-                continue
-            message = self.messages[index]
-            role = message.role
-            if role == "tool" and index < self._verbatim_from and len(message.content) > elide_over_chars:
-                message = self._elide(message)
-                elided += message is not self.messages[index]
-            known = None if weighed is None else weighed(id(message))
-            size += known[1] if known is not None else self._size(message)
-            if size > self.room:
-                is_whole = False
-                break
-            kept.append(message)
-            if role == "user" or (role != "tool" and unit == "round"):
-                kept_count, kept_size, kept_elided = len(kept), size, elided
-        if is_whole:
-            kept_count, kept_size, kept_elided = len(kept), size, elided
-        self._take(kept_size)
-        self.elided += kept_elided
-        return kept[:kept_count][::-1], is_whole
+        begin = self.weights.earliest_within(start, stop, self.room)
+        is_whole = begin <= start
+        if not is_whole:
+            begin = self._next_round(begin, stop) if unit == "round" else self.weights.next_user(begin, stop)
+        self._take(self.weights.total(begin, stop))
+        self.elided += self.weights.elided(begin, stop)
+        return self.weights.between(begin, stop), is_whole
+
+    def _next_round(self, start: int, stop: int) -> int:
+        """Return the first position between two at which a round begins, or the second one."""
+        while start < stop and (self.messages[start].role == "tool" or start == self.weights.system):
+            start += 1
+        return start
 
     def newest_round_cut(self, start: int, stop: int) -> list[Message]:
         """Take the newest round between two positions in a form that fits; an empty list when there is none."""
         begin = next(
             index for index in range(stop - 1, -1, -1) if index == start or self.messages[index].role != "tool"
         )
-        rounds = [self.messages[index] for index in range(begin, stop) if index != self._system]
-        if begin < self._verbatim_from:
-            rounds = [self._elide(message) if message.role == "tool" else message for message in rounds]
+        rounds = [self.weights.sent_form(index) for index in range(begin, stop) if index != self.weights.system]
         cut = cut_to_size(rounds, self.room, self._size)
         if cut is None:
             return []
@@ -245,14 +189,15 @@ class _Fitting:
         turns, is_whole = self.newest(0, stop, "turn")
         if turns or is_whole:
             return turns
-        begin = next((index for index in range(stop - 1, -1, -1) if self.messages[index].role == "user"), -1)
-        prompt = self.messages[begin : begin + 1] if begin >= 0 else ()
+        begin = self.weights.last_user(stop)
+        prompt = () if begin is None else self.messages[begin : begin + 1]
         size = sum(map(self._size, prompt))
         self.room -= size
-        rounds, _ = self.newest(begin + 1, stop, "round")
+        after = 0 if begin is None else begin + 1
+        rounds, _ = self.newest(after, stop, "round")
         if not rounds and self.messages[stop - 1].role == "tool":
             # The person spoke in the middle of a turn: this is what the model has just done.
-            rounds = self.newest_round_cut(begin + 1, stop)
+            rounds = self.newest_round_cut(after, stop)
         self.room += size
         if not rounds:
             return []
@@ -264,36 +209,4 @@ class _Fitting:
         self.room -= size
 
     def _size(self, message: Message) -> int:
-        if self._weights is None:
-            return message_quarters(message, self.limits.counts_reasoning)
-        return self._weights.quarters(message, self.limits.counts_reasoning)
-
-    def _elide(self, message: Message) -> Message:
-        if self._weights is None:
-            return _elided(message, self.limits.elide_over_chars)
-        return self._weights.elided(message, self.limits.elide_over_chars)
-
-
-def _verbatim_from(messages: Sequence[Message], keep_rounds: int) -> int:
-    """Return the position from which on tool results are kept as they are."""
-    left = keep_rounds
-    for index in range(len(messages) - 1, -1, -1):
-        if left <= 0:
-            return index + 1
-        left -= bool(messages[index].tool_calls)
-    return 0
-
-
-def _elided(message: Message, over_chars: int) -> Message:
-    content = message.content
-    if len(content) <= over_chars or _PLACEHOLDER.fullmatch(content):
-        return message
-    placeholder = _placeholder(message)
-    return msgspec.structs.replace(message, content=placeholder) if len(placeholder) < len(content) else message
-
-
-def _placeholder(message: Message) -> str:
-    size = f"elided {len(message.content)} chars of tool output"
-    if message.recall_key:
-        return f'[{size}; retrieve with recall(key="{message.recall_key}")]'
-    return f"[{size}]"
+        return message_quarters(message, self.limits.counts_reasoning)

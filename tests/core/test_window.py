@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from smith_core.messages import Message, ToolCall
 from smith_core.store.repair import repair
-from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, message_quarters, without_stranded
+from smith_core.weighing import Weights, message_quarters
+from smith_core.window import FittedWindow, WindowLimits, estimate_tokens, fit, without_stranded
 from smith_core.window_cut import cut_to_size
+from tests.bench.counting import calls_in
 
 SYSTEM = Message(role="system", content="s" * 400)
 ROOMY = 1_000_000
@@ -240,6 +242,27 @@ def _origins(history: list[Message], kept: tuple[Message, ...]) -> list[int]:
         places = next(index for index in range(places - 1, -1, -1) if mark(history[index]) == mark(message))
         found.append(places)
     return found[::-1]
+
+
+@settings(max_examples=50)
+@given(histories(), LIMITS, st.data())
+def test_what_was_weighed_for_earlier_requests_changes_nothing(
+    history: list[Message], limits: WindowLimits, data: st.DataObject
+) -> None:
+    weights = Weights()
+    for count in (*sorted(data.draw(st.lists(st.integers(0, len(history)), max_size=4))), len(history)):
+        assert fit(history[:count], limits, weights) == fit(history[:count], limits)
+
+
+def test_a_step_of_a_long_turn_costs_as_much_as_one_of_a_short_turn() -> None:
+    def cost_of_a_step(rounds: int, limits: WindowLimits) -> int:
+        history = (SYSTEM, user(), *(message for number in range(rounds) for message in tool_round(number)))
+        weights = Weights()
+        fit(history[:-3], limits, weights)
+        return calls_in(lambda: fit(history, limits, weights))
+
+    for limits in (WindowLimits(context_window=ROOMY), WindowLimits(context_window=8_000, elide_over_chars=9_999)):
+        assert cost_of_a_step(1_000, limits) < 1.2 * cost_of_a_step(30, limits) < 300
 
 
 @settings(max_examples=80)
