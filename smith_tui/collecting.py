@@ -15,8 +15,8 @@ QUIET_LOOKS = 8
 """Looks in a row that find little: nobody types, and nothing is drawn."""
 WORTH_ALL = 4
 """Times that the young ones were looked through from which on all are, as soon as it is quiet."""
-MUCH = 240
-"""As many times, but without waiting for quiet: about a minute of a rain that never stops."""
+MUCH = 60
+"""As many times, but without waiting for quiet: 15 seconds in which something is drawn all the time."""
 
 
 def collect_from_now_on(app: "App[Any]") -> None:

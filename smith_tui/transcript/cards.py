@@ -71,8 +71,9 @@ class ToolCard(Block):
         self.output = text[-MAX_PREVIEW_CHARS:]
 
     def end(self, result: ToolResult) -> None:
-        """Show how the call ended."""
+        """Show how the call ended; the result has its output, too."""
         self._result = result
+        self.output = ""
         self.state = "cancelled" if result.cancelled else "ok" if result.ok else "failed"
 
     @property
