@@ -156,6 +156,11 @@ class LineStore:
             self._resolved.move_to_end(number)
         return cached
 
+    def rest(self) -> None:
+        """Give back what makes looking at it quick: many times the size of short lines."""
+        self._resolved.clear()
+        self._split.clear()
+
     def page_top(self, height: int) -> int | None:
         """Lines are wrapped and followed at their end; see `Lines`."""
         return None

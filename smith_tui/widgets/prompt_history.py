@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 
 MAX_ENTRIES = 1_000
+MAX_CHARACTERS = 2_000_000
+"""Of all entries together; beyond it the oldest are forgotten, but never the newest one."""
 
 
 class PromptHistory:
     """Entries from the oldest to the newest, each once, and a place among them."""
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
-        self._entries = list(dict.fromkeys(reversed(list(entries))))[:MAX_ENTRIES][::-1]
+        self._entries = list(dict.fromkeys(reversed(list(entries))))[::-1]
+        self._forget_oldest()
         self._place = len(self._entries)
         self._draft = ""
 
@@ -23,7 +26,7 @@ class PromptHistory:
         if text in self._entries:
             self._entries.remove(text)
         self._entries.append(text)
-        del self._entries[:-MAX_ENTRIES]
+        self._forget_oldest()
         self._place = len(self._entries)
         self._draft = ""
 
@@ -33,7 +36,7 @@ class PromptHistory:
         older = dict.fromkeys(reversed(list(entries)))
         known = set(self._entries)
         self._entries[:0] = [entry for entry in reversed(older) if entry not in known]
-        del self._entries[:-MAX_ENTRIES]
+        self._forget_oldest()
         self._place = len(self._entries) - from_end
 
     def continuation(self, begun: str) -> str:
@@ -58,3 +61,12 @@ class PromptHistory:
             return None
         self._place += 1
         return self._draft if self._place == len(self._entries) else self._entries[self._place]
+
+    def _forget_oldest(self) -> None:
+        kept, size = 0, 0
+        for entry in reversed(self._entries[-MAX_ENTRIES:]):
+            size += len(entry)
+            if kept and size > MAX_CHARACTERS:
+                break
+            kept += 1
+        del self._entries[: len(self._entries) - kept]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from smith_tui.widgets.file_lines import FileLines
 
 MAX_CALLS = 200
-MAX_BYTES = 32_000_000
+MAX_BYTES = 16_000_000
+"""Of the outputs of all calls together."""
 MAX_SCREENS = 8
 """Calls whose screens are kept; that of an older one is drawn again from its last output when it is looked at."""
 REDRAWN_BYTES = 65_536
@@ -258,6 +259,9 @@ class ToolCalls:
         with_screen = [call for call in self._calls.values() if call.screen is not None and call is not self.shown]
         for call in with_screen[:-MAX_SCREENS]:
             call.forget_screen()
+        for call in self._calls.values():
+            if call is not self.shown:
+                call.store.rest()
         size = sum(call.store.size for call in self._calls.values())
         for call_id, call in list(self._calls.items())[:-1]:
             if len(self._calls) <= MAX_CALLS and size <= MAX_BYTES:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from smith_tui.transcript.cells import cell_width, visible
 from smith_tui.widgets.pastes import PasteTokens, clean_paste
-from smith_tui.widgets.prompt_history import PromptHistory
+from smith_tui.widgets.prompt_history import MAX_CHARACTERS, PromptHistory
 from smith_tui.widgets.prompt_layout import PromptLayout, wrap_line
 
 
@@ -57,6 +57,16 @@ def test_history_is_walked_with_the_draft_kept() -> None:
     history.add("two")
     assert history.entries == ("one", "two")
     assert history.older("") == "two"
+
+
+def test_history_forgets_the_oldest_when_what_was_sent_is_long_but_never_the_newest() -> None:
+    long = ["a" * MAX_CHARACTERS, "b" * (MAX_CHARACTERS - 8), "short"]
+    history = PromptHistory(long)
+    assert history.entries == tuple(long[1:])
+    history.learn(["oldest", "old"])
+    assert history.entries == ("old", *long[1:])
+    history.add(long[0])
+    assert history.entries == (long[0],)
 
 
 def test_a_walk_through_history_goes_on_when_older_entries_become_known() -> None:

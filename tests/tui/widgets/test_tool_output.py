@@ -1,6 +1,7 @@
 """The tool-output pane in a running app."""
 
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -255,6 +256,23 @@ def test_calls_are_bounded_in_memory() -> None:
     kept = [number for number in range(12) if calls.get(str(number)) is not None]
     assert kept[-1] == 11
     assert len(kept) * 4_200_000 < MAX_BYTES + 8_400_000
+
+
+def test_calls_that_were_looked_at_take_little_more_than_their_bytes() -> None:
+    calls = ToolCalls()
+    tracemalloc.start()
+    try:
+        for number in range(10):
+            calls.start(str(number), "bash", "", 0.0)
+            assert calls.shown is not None
+            calls.shown.feed(b"y\n" * 20_000)
+            calls.shown.view.rows(80, 20)
+            calls.end(str(number), "ok", 0, 1.0)
+        calls.start("last", "bash", "", 0.0)
+        bytes_kept = sum(call.store.size for call in calls.all)
+        assert tracemalloc.get_traced_memory()[0] < 2 * bytes_kept
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("width", range(0, 60, 7))
