@@ -86,13 +86,16 @@ def text_of(frame: Frame) -> str:
     return "\n".join("".join(cell.text for cell in row).rstrip() for row in frame)
 
 
-def faint(frame: Frame) -> dict[tuple[str, str], str]:
-    """Return what cannot be read well: (foreground, background) → the text in them and its contrast."""
+def faint(frame: Frame, decoration: str = "") -> dict[tuple[str, str], str]:
+    """Return what cannot be read well: (foreground, background) → the text in them and its contrast.
+
+    decoration: signs that tell nothing there, such as those of the rain.
+    """
     found: dict[tuple[str, str], str] = {}
     for row in frame:
         for cell in row:
             colors = (cell.foreground, cell.background)
-            if not cell.text.strip() or colors in found or _RULES.match(cell.text):
+            if not cell.text.strip() or colors in found or _RULES.match(cell.text) or cell.text in decoration:
                 continue
             least = MIN_GRAPHICS_CONTRAST if _GRAPHICS.match(cell.text) else MIN_CONTRAST
             ratio = contrast(*colors) if all(colors) else 0.0

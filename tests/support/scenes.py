@@ -28,7 +28,7 @@ from smith_tui.setup import Setup
 from smith_tui.theme import THEMES, textual_theme
 from smith_tui.transcript.view import Transcript
 from tests.support import children, turns
-from tests.support.edited_history import NOW, load, messages
+from tests.support.edited_history import NOW
 from tests.support.engine import open_engine
 from tests.support.screen_app import ScreenApp
 from tests.support.scripted_client import ScriptedClient
@@ -58,6 +58,8 @@ class Stage:
         self.any_app = app
         self.pilot = pilot
         self.theme = "dark"
+        self.inside: Scene | None = None
+        """The view that is open around scenes."""
 
     @property
     def app(self) -> SmithApp:
@@ -107,13 +109,16 @@ Act = tuple[str, ...] | Callable[[Stage], Awaitable[None]]
 class Scene(NamedTuple):
     """How a screen is opened and closed: keys, or what to do.
 
-    wait_s: how late its timers act. is_live: whether the theme can change while it is open.
+    wait_s: how late its timers act. is_live: whether the theme can change while it is open. inside: what is opened
+    around it, and stays so for the next scene within. decoration: signs that may be faint, for they tell nothing.
     """
 
     open: Act = ()
     close: Act = ()
     wait_s: float = 0.0
     is_live: bool = True
+    inside: "Scene | None" = None
+    decoration: str = ""
 
 
 class Group(NamedTuple):
@@ -125,13 +130,20 @@ class Group(NamedTuple):
     scenes: Mapping[str, Scene]
 
 
-async def show(stage: Stage, scene: Scene, theme: str, *, is_first: bool) -> None:
-    """Have a scene on the screen in a theme."""
-    if is_first or not scene.is_live:
-        await stage.wear(theme)
-        await act(stage, scene.open)
-    else:
-        await stage.wear(theme)
+async def enter(stage: Stage, view: Scene | None) -> None:
+    """Have this view open, and no other one."""
+    if stage.inside is not view:
+        if stage.inside is not None:
+            await act(stage, stage.inside.close)
+        if view is not None:
+            await act(stage, view.open)
+        stage.inside = view
+
+
+async def open_scene(stage: Stage, scene: Scene) -> None:
+    """Have a scene on the screen."""
+    await enter(stage, scene.inside)
+    await act(stage, scene.open)
     await stage.settle(scene.wait_s)
 
 
@@ -298,13 +310,6 @@ def setup_screen(*answers: str) -> Callable[[Stage], Awaitable[None]]:
     return push
 
 
-async def have_messages(stage: Stage) -> None:
-    await showing()(stage)
-    await load(stage.app.runtime, messages())
-    stage.app.chat.transcript.load(messages())
-    stage.app.inspection.now = lambda: NOW
-
-
 async def open_child(stage: Stage) -> None:
     stage.app.chat.set_focus(stage.app.chat.prompt)
     await stage.pilot.press("alt+t")
@@ -319,29 +324,6 @@ async def notify(stage: Stage) -> None:
 async def forget_notices(stage: Stage) -> None:
     stage.app.clear_notifications()
     await stage.pilot.pause(0.2)
-
-
-def inspect(*keys: str) -> Scene:
-    """The inspect view, opened anew and looked at from its first message on."""
-
-    async def open_view(stage: Stage) -> None:
-        stage.app.inspection.now = lambda: NOW
-        await stage.pilot.press("alt+i")
-        await stage.settle(0.06)
-        await stage.pilot.press("home")
-        for key in keys:
-            await stage.pilot.press(key)
-            if key in ("m", "w", "e"):
-                await stage.settle(0.06)
-
-    async def close_view(stage: Stage) -> None:
-        host = stage.app.inspection
-        if host.is_open:
-            host.close_inspector()
-        await stage.settle(0.06)
-        del stage.app.__dict__["inspection"]
-
-    return Scene(open_view, close_view, 0.06, is_live=False)
 
 
 def running(count: int, *ends: tuple[int, Any]) -> list[Any]:

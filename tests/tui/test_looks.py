@@ -14,11 +14,12 @@ from textual.app import App
 from smith_core.errors import AgentError
 from smith_tui.screens.chat import ChatScreen
 from smith_tui.theme import THEMES
-from tests.support import scenes, turns
-from tests.support.looks import TextFile, faint, frame_of, picture, sizes_of, text_of
-from tests.support.scenes import Group, Scene, Stage, act, inspect, running, showing, smith
+from tests.support import scenes, turns, view_scenes
+from tests.support.looks import Frame, TextFile, faint, frame_of, picture, sizes_of, text_of
+from tests.support.scenes import Group, Scene, Stage, act, enter, open_scene, running, showing, smith
 from tests.support.shelf import Archive
 from tests.support.shelf_examples import CONVERSATIONS, HITS
+from tests.support.view_scenes import inspect
 
 SIZES = ((300, 100), (130, 34), (80, 24), (60, 15), (40, 10), (20, 5))
 LEAST_SIZE = (60, 15)
@@ -78,6 +79,9 @@ GROUPS: dict[str, Group] = {
             "output-screen": Scene(scenes.draw_screen, ("ctrl+o",)),
         },
     ),
+    "rain": Group(smith, (100, 40), showing(*turns.finished()), {"falling": view_scenes.rain(40)}),
+    "tour": Group(view_scenes.tour, (100, 30), showing(*view_scenes.first_step()), {"first-step": Scene()}),
+    "usage": Group(smith, (100, 34), showing(*view_scenes.usage_report()), {"report": Scene()}),
     "retry": Group(smith, (100, 30), showing(*turns.retrying()), {"retrying": Scene()}),
     "panes": Group(
         smith,
@@ -106,17 +110,18 @@ GROUPS: dict[str, Group] = {
     "inspect": Group(
         smith,
         (140, 34),
-        scenes.have_messages,
+        view_scenes.have_messages,
         {
             "copy": Scene(("alt+y", "down"), ("escape",)),
-            "messages": inspect("down"),
-            "marked": inspect("space", "down", "v", "down"),
-            "filter": inspect("slash", *"bash"),
-            "record": inspect("down", "t"),
-            "parts": inspect("down", "e"),
-            "editing": inspect("e", "enter"),
-            "pane": inspect("w", "down"),
-            "next-request": inspect("down", "m", "home", "down", "down"),
+            "messages": inspect("down", ""),
+            "marked": inspect("space down v down", "escape"),
+            "filter": inspect("slash b a s h", "escape"),
+            "record": inspect("down t", "t"),
+            "parts": inspect("down e", "escape"),
+            "editing": inspect("e enter", "escape escape"),
+            "next-request": inspect("down m home down down", "m"),
+            # As the last one within the view, which is closed then: to turn it back takes as long as opening it.
+            "pane": inspect("w down", ""),
             "conversation": Scene(("alt+h",), ("escape",), 0.06, is_live=False),
             "conversation-found": Scene(("alt+h", "slash", *"par", "enter"), ("escape", "escape"), 0.06, is_live=False),
         },
@@ -143,17 +148,43 @@ async def test_looks(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> 
     async with app.run_test(size=group.size, notifications=True) as pilot:
         stage = Stage(app, pilot)
         await group.ready(stage)
-        for title, scene in group.scenes.items():
-            frames = []
-            for theme in THEMES:
-                await scenes.show(stage, scene, theme, is_first=not frames)
-                frames.append(frame_of(app))
-                assert faint(frames[-1]) == {}, (title, theme)
-                if len(frames) == len(THEMES) or not scene.is_live:
-                    await act(stage, scene.close)
+        for title, by_theme in (await frames_of(stage, group)).items():
+            frames = [by_theme[theme] for theme in THEMES]
             assert len({text_of(frame) for frame in frames}) == 1, title
             assert picture(frames) == snapshot(name=title, extension_class=TextFile)
         await check_sizes(stage, group, snapshot)
+
+
+async def frames_of(stage: Stage, group: Group) -> dict[str, dict[str, Frame]]:
+    """Return each scene in each theme; a change of the theme costs most, so one begins where the last one ended."""
+    frames: dict[str, dict[str, Frame]] = {title: {} for title in group.scenes}
+
+    def look(title: str) -> None:
+        frames[title][stage.theme] = frame_of(stage.any_app)
+        assert faint(frames[title][stage.theme], group.scenes[title].decoration) == {}, (title, stage.theme)
+
+    for title, scene in group.scenes.items():
+        if scene.is_live:
+            await open_scene(stage, scene)
+            look(title)
+            for theme in others(stage.theme):
+                await stage.wear(theme)
+                await stage.settle(scene.wait_s)
+                look(title)
+            await act(stage, scene.close)
+    fixed = {title: scene for title, scene in group.scenes.items() if not scene.is_live}
+    for theme in (stage.theme, *others(stage.theme)) if fixed else ():
+        await stage.wear(theme)
+        for title, scene in fixed.items():
+            await open_scene(stage, scene)
+            look(title)
+            await act(stage, scene.close)
+        await enter(stage, None)
+    return frames
+
+
+def others(theme: str) -> list[str]:
+    return [other for other in THEMES if other != theme]
 
 
 async def check_sizes(stage: Stage, group: Group, snapshot: SnapshotAssertion) -> None:
@@ -163,8 +194,9 @@ async def check_sizes(stage: Stage, group: Group, snapshot: SnapshotAssertion) -
         for size in sizes:
             await stage.pilot.resize_terminal(*size)
             if size == sizes[0]:
-                await act(stage, scene.open)
-            await stage.settle(scene.wait_s if size == sizes[0] else 0)
+                await open_scene(stage, scene)
+            else:
+                await stage.settle()
             assert sizes_of(stage.any_app) == ({size[0]}, size[1]), (title, size)
             if size >= LEAST_SIZE:
                 assert list(problems_of(stage.any_app)) == [], (title, size)
@@ -173,7 +205,9 @@ async def check_sizes(stage: Stage, group: Group, snapshot: SnapshotAssertion) -
                     name=f"{title}-small", extension_class=TextFile
                 )
         await act(stage, scene.close)
+        if number == 0:
+            await enter(stage, None)
+    await enter(stage, None)
     await stage.pilot.resize_terminal(*SIZES[-1])
-    await act(stage, scene.open)
-    await stage.settle()
+    await open_scene(stage, scene)
     assert sizes_of(stage.any_app) == ({SIZES[-1][0]}, SIZES[-1][1])
