@@ -9,7 +9,7 @@ import msgspec
 from smith_core.cancel import CancelToken
 from smith_core.plainfile import NotRegularFileError
 from smith_core.tools.file_access import PathRefusedError, resolve_path
-from smith_core.tools.read import ReadArguments, read_lines
+from smith_core.tools.read import MAX_READ_BYTES, ReadArguments, read_lines
 
 MOST_FILES = 20
 FILE_CHARS = 40_000
@@ -63,6 +63,9 @@ def attach(text: str, cwd: Path, token: CancelToken) -> Attached:
             continue
         except OSError as error:
             problems.append(f"@{mentioned} was not attached: {(error.strerror or 'it cannot be read').lower()}")
+            continue
+        if not outcome.ok:
+            problems.append(f"@{mentioned} was not attached: it is larger than {MAX_READ_BYTES >> 20} MB")
             continue
         paths.append(path)
         parts.append(f"[attached file]\n{outcome.content}")

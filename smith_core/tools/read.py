@@ -10,13 +10,15 @@ import msgspec
 from smith_core.cancel import CancelToken
 from smith_core.fileedit import lines_in_words
 from smith_core.linewindow import Line, LineWindow
-from smith_core.plainfile import open_regular
+from smith_core.plainfile import check_regular, open_regular
 from smith_core.text import clean_text
 from smith_core.textformat import TextDecoder
 from smith_core.tools.base import MODEL_TEXT_LIMIT, ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.file_access import run_in_thread, shown_path
 
 CHUNK_BYTES = 256 * 1024
+MAX_READ_BYTES = 256 * 1024 * 1024
+"""Bytes of a file that is read: its hash takes all of them, which is a matter of seconds."""
 MAX_LINE_CHARS = 8_000
 """Characters shown of one line: more than prose or code needs, less than a minified file has."""
 PAGE_CHARS = MODEL_TEXT_LIMIT - 10_000
@@ -65,9 +67,17 @@ def read_lines(
     Raises OSError, NotRegularFileError, and AgentFailure when the token is cancelled.
     """
     first = arguments.start_line or 1
+    shown, full_path = shown_path(path, cwd), clean_text(str(path))
+    size = check_regular(path).st_size
+    if size > MAX_READ_BYTES:
+        return failed(
+            f"Cannot read {shown}: it has {size} bytes, and {MAX_READ_BYTES} are read at most; "
+            "look at parts of it with bash (head, tail, grep, sed -n)",
+            code="file_too_large",
+            path=full_path,
+        )
     window = LineWindow(first, arguments.end_line, max_chars=page_chars, max_line_chars=MAX_LINE_CHARS)
     view = _scan(path, window, token)
-    shown, full_path = shown_path(path, cwd), clean_text(str(path))
     if view.decoder.format is None:
         shown = shown if len(shown) <= _MAX_PATH_CHARS else "…" + shown[-_MAX_PATH_CHARS:]
         return succeeded(f"{shown}: binary file, {view.size} bytes\nhash: {view.sha256}", path=full_path)

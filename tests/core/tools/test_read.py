@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from smith_core.cancel import new_root
+from smith_core.tools.attach import attach
 from smith_core.tools.base import MODEL_TEXT_LIMIT
-from smith_core.tools.read import READ
+from smith_core.tools.read import MAX_READ_BYTES, READ
 from tests.support.file_tools import names, ordinary_user_folder, read, sha256
 
 
@@ -210,3 +211,12 @@ async def test_folder_of_another_place_and_home_are_reached(tmp_path: Path, monk
     (tmp_path / "sub").mkdir()
     for path in ("../f", "~/f", str(tmp_path / "f")):
         assert _shown((await read(tmp_path / "sub", path)).content) == ["text"]
+
+
+async def test_b18_a_file_whose_hash_would_take_minutes_is_refused_at_once(tmp_path: Path) -> None:
+    with (tmp_path / "disk.img").open("wb") as file:
+        file.truncate(MAX_READ_BYTES + 1)
+    outcome = await read(tmp_path, "disk.img")
+    assert not outcome.ok and str(MAX_READ_BYTES + 1) in outcome.content and "bash" in outcome.content
+    attached = attach("look at @disk.img", tmp_path, new_root())
+    assert attached.paths == () and "larger than" in attached.problems[0]
