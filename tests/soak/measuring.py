@@ -12,9 +12,12 @@ from tests.bench.probe import Probe
 from tests.bench.programs import baseline
 from tests.bench.timing import echo, resident_bytes
 from tests.soak.app import ANSWER_S, READY, App, Broken
+from tests.soak.screen import KEY
 
 KEYS = 6
 _ECHO_S = 30.0
+_EMPTY_S = 5.0
+"""What the rest of a frame may take behind the row of the keys."""
 _BACKSPACE = b"\x7f"
 _BARE = (
     "import os, tty; tty.setraw(0); os.write(1, b'READY-MARK')\n"
@@ -64,12 +67,12 @@ class Meter:
         return self._try(app) or self._once_more(app)
 
     def _once_more(self, app: App) -> Sample:
-        """Another view may have taken the keys a moment ago, as one does that an edit was asked of."""
+        """Another view may have taken the keys a moment ago, or an undo have put its prompt into the empty line."""
         app.log("a key went elsewhere")
         app.home()
         sample = self._try(app)
         if sample is None:
-            raise Broken(f"keys were not on the screen after {_ECHO_S:.0f} s")
+            raise Broken(f"the keys were not on the screen after {_ECHO_S:.0f} s, or another text was")
         return sample
 
     def _try(self, app: App) -> Sample | None:
@@ -92,7 +95,9 @@ class Meter:
         spent = _processor_time(process_id) - begun
         app.terminal.send(_BACKSPACE * KEYS)
         self._toolkit.send(_BACKSPACE * KEYS)
-        app.wait_for(lambda text: READY in text, "the prompt without the keys")
+        app.wait_for(lambda text: KEY not in text, "the prompt without the keys")
+        if not app.saw(lambda text: READY in text, _EMPTY_S):
+            return None
         sample = Sample(
             at=time.monotonic() - self._begun,
             rss=resident_bytes(process_id),
