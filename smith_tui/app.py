@@ -17,7 +17,7 @@ from smith_tui.card_actions import CardActions
 from smith_tui.collecting import collect_from_now_on
 from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
-from smith_tui.keys import app_bindings, help_rows, resolve_keys
+from smith_tui.keys import app_bindings, help_rows, of_one_place, resolve_keys
 from smith_tui.output.app import OutputApp
 from smith_tui.palette import AppActions, SlashCommands
 from smith_tui.paste_parser import use_paste_parser
@@ -256,17 +256,28 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         self.redraw()
 
     def action_help(self) -> None:
-        """Show all keys and commands."""
+        """Show all keys and commands, those of the view that has the focus first."""
         from smith_tui.screens.help import HelpScreen
+        from smith_tui.widgets.key_hints import hints_for
 
         if isinstance(self.screen, HelpScreen):
             self.pop_screen()
             return
+        footer = hints_for(self.screen)
+        here = of_one_place(footer.shown_scopes) if footer is not None else ()
         commands = [
             (f"/{command.name} {command.usage}".rstrip(), command.summary)
             for command in self.runtime.services.command.list()
         ]
-        self.push_screen(HelpScreen(help_rows(self.actions), commands))
+        sections = [
+            ("Keys here", help_rows(action for action in self.actions if action.scope in here)),
+            (
+                "Other keys" if here else "Keys",
+                help_rows(action for action in self.actions if action.scope not in here),
+            ),
+            ("Commands", commands),
+        ]
+        self.push_screen(HelpScreen([section for section in sections if section[1]]))
 
     def action_conversation_view(self) -> None:
         """Show the whole conversation."""

@@ -308,6 +308,11 @@ def local_hints(actions: Iterable[KeyAction], scope: Scope) -> tuple[KeyAction, 
     return tuple(action for action in actions if action.scope == scope or action.name in _ON_EVERY_SCREEN)
 
 
+def of_one_place(scopes: Iterable[Scope]) -> frozenset[Scope]:
+    """Return those of some scopes that are neither everywhere nor the prompt's."""
+    return frozenset(scopes).difference(_EVERYWHERE, ("prompt", "continuation"))
+
+
 def keys_of(actions: Iterable[KeyAction], scope: Scope) -> dict[str, str]:
     """Return key → action name for one scope."""
     return {key: action.name for action in actions if action.scope == scope for key in action.keys}

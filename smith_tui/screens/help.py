@@ -1,19 +1,29 @@
 """The help screen: every key and every command, made from the tables that define them."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.table import Table
-from rich.text import Text
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.strip import Strip
+from textual.widget import Widget
 
+from smith_tui.sanitize import literal
 from smith_tui.screens.leaving import LeftOnce
+from smith_tui.transcript.cells import cell_width
+from smith_tui.transcript.lines import BLANK, PLAIN, Line, indent, wrap
+from smith_tui.transcript.painting import SeenStyles, paint
 
 Row = tuple[str, str]
+Section = tuple[str, Sequence[Row]]
+_BOLD = Style(bold=True)
+_GAP = 2
+_MOST_NAME_SHARE = 0.4
+"""Part of the width from which on a name has a line of its own, so that its meaning has room."""
 
 
 class HelpScreen(LeftOnce[None], ModalScreen[None]):
@@ -25,33 +35,66 @@ class HelpScreen(LeftOnce[None], ModalScreen[None]):
         width: 90; max-width: 95%; height: auto; max-height: 90%;
         background: $surface; border: round $primary; padding: 1 2;
     }
-    #help Static { height: auto; margin-bottom: 1; }
+    #help HelpRows { height: auto; margin-bottom: 1; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1", "dismiss", "Close")]
 
-    def __init__(self, keys: Iterable[Row], commands: Iterable[Row]) -> None:
+    def __init__(self, sections: Sequence[Section]) -> None:
         super().__init__()
-        self._keys = list(keys)
-        self._commands = list(commands)
+        self._sections = sections
 
     def compose(self) -> ComposeResult:
-        """Lay out both tables in one scrolling box."""
+        """Lay out the sections in one scrolling box."""
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
             box.border_subtitle = "Esc closes"
-            yield Static(_table("Keys", self._keys))
-            yield Static(_table("Commands", self._commands))
+            for title, rows in self._sections:
+                yield HelpRows(title, rows)
 
     def on_mount(self) -> None:
         """Let the arrow keys scroll at once."""
         self.query_one("#help").focus()
 
 
-def _table(title: str, rows: list[Row]) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), title=Text(title, "bold"), title_justify="left")
-    table.add_column(no_wrap=True)
-    table.add_column()
+class HelpRows(Widget):
+    """A title with rows below it, their names in a column."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, title: str, rows: Sequence[Row]) -> None:
+        super().__init__()
+        self._title = title
+        self._rows = rows
+        self._lines: tuple[int, list[Line]] = (0, [])
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many lines there are at a width."""
+        return len(self._lines_at(width))
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line at exactly the width of the widget."""
+        width = self.size.width
+        lines = self._lines_at(width)
+        return paint(lines[y] if y < len(lines) else BLANK, width, SeenStyles(self.rich_style))
+
+    def _lines_at(self, width: int) -> list[Line]:
+        if self._lines[0] != width:
+            self._lines = width, help_lines(self._title, self._rows, width)
+        return self._lines[1]
+
+
+def help_lines(title: str, rows: Sequence[Row], width: int) -> list[Line]:
+    """Return a title and rows of (name, meaning) at a width."""
+    most = int(width * _MOST_NAME_SHARE)
+    column = _GAP + max((cell_width(name) for name, _ in rows if cell_width(name) <= most), default=0)
+    lines = wrap([(title, _BOLD)], width)
     for name, meaning in rows:
-        table.add_row(Text(name, "bold"), Text(meaning))
-    return table
+        room = " " * column
+        start = name + room[cell_width(name) :]
+        if cell_width(name) > most:
+            lines += wrap([(name, _BOLD)], width)
+            start = room
+        meanings = wrap([(literal(meaning), PLAIN)], width - column)
+        lines += indent(meanings, (start, _BOLD), (room, PLAIN))
+    return lines

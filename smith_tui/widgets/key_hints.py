@@ -1,10 +1,12 @@
 """The footer: which keys work now, the most important ones when there is little room."""
 
 from collections.abc import Container, Iterable
+from typing import Any
 
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -24,6 +26,18 @@ def fitting(actions: list[KeyAction], width: int) -> list[KeyAction]:
             kept.add(action.name)
             left -= need
     return [action for action in actions if action.name in kept]
+
+
+def hints_for(screen: Screen[Any]) -> "KeyHints | None":
+    """Return the footer of what has the focus: the one that is most closely around it where there are several."""
+    around = (screen.focused or screen).ancestors_with_self
+
+    def distance(hints: KeyHints) -> tuple[int, int]:
+        own = hints.ancestors_with_self
+        shared = next(index for index, node in enumerate(own) if node in around)
+        return around.index(own[shared]), shared
+
+    return min(screen.query(KeyHints), key=distance, default=None)
 
 
 class KeyHints(Widget):
@@ -54,6 +68,11 @@ class KeyHints(Widget):
     def scopes(self) -> frozenset[Scope]:
         """Whose keys are shown."""
         return self._scopes
+
+    @property
+    def shown_scopes(self) -> frozenset[Scope]:
+        """The scopes of all keys that are shown if there is room."""
+        return frozenset(action.scope for action in self._shown)
 
     def show_keys_for(self, scopes: Iterable[Scope], *, without: frozenset[str] = frozenset()) -> None:
         """Show the keys of these scopes, besides those that always work; without: names of actions."""
