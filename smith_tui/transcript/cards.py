@@ -16,7 +16,7 @@ from smith_tui.transcript.blocks import (
     plain_rows,
 )
 from smith_tui.transcript.cells import cell_width, cut_to
-from smith_tui.transcript.diffs import count_changes, parse_diff, render_diff
+from smith_tui.transcript.diffs import count_changes, lines_left_out, parse_diff, render_diff
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import PLAIN, Line, Span, indent, line_of
 from smith_tui.transcript.summaries import format_duration, summarize
@@ -138,7 +138,7 @@ class ToolCard(Block):
 
     def _who(self, ink: Ink) -> tuple[str, Span]:
         """Return what the call does in one line, and the name before it."""
-        return summarize(self.name, self.arguments[:MAX_PREVIEW_CHARS]), (literal(self.name), ink.strong)
+        return summarize(self.name, self.arguments), (literal(self.name), ink.strong)
 
     def _facts(self, ink: Ink) -> list[Span]:
         """Return what stands at the right of the title."""
@@ -147,7 +147,7 @@ class ToolCard(Block):
         metadata = self._result.metadata
         facts: list[Span] = []
         if metadata.diff:
-            added, removed = count_changes(parse_diff(metadata.diff))
+            added, removed = count_changes(metadata.diff)
             facts += [(f"+{added}", ink.success), (f"−{removed}", ink.error)]
         elif metadata.lines >= 0:
             facts.append((f"{metadata.lines:,} line{'s' * (metadata.lines != 1)}", ink.muted))
@@ -186,9 +186,10 @@ class ToolCard(Block):
         if result is None or not limit:
             return []
         if result.metadata.diff:
-            lines = parse_diff(result.metadata.diff[:MAX_PREVIEW_CHARS])
+            lines = parse_diff(result.metadata.diff)
             rows = render_diff(lines[:limit], width, ink)
-            return rows + ([fold_row(f"{len(lines) - limit} more lines", ink)] if len(lines) > limit else [])
+            hidden = len(lines) - limit + lines_left_out(result.metadata.diff)
+            return rows + ([fold_row(f"{hidden:,} more lines", ink)] if hidden > 0 else [])
         text = self._result_text(result)
         style = ink.error if self.state == "failed" and self.name not in PREVIEW_ROWS else ink.muted
         if not text:

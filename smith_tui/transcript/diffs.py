@@ -10,6 +10,9 @@ from smith_tui.transcript.lines import Line, line_of
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
+_HUNK_SIZES = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@$", re.MULTILINE)
+_LEFT_OUT = re.compile(r"^\\ (\d+) more lines of the diff are not shown\n?\Z", re.MULTILINE)
+
 
 class DiffLine(NamedTuple):
     """One line of a diff: its number in the new file, or in the old one when it was removed.
@@ -44,9 +47,20 @@ def parse_diff(diff: str) -> list[DiffLine]:
     return lines
 
 
-def count_changes(lines: list[DiffLine]) -> tuple[int, int]:
-    """Return how many lines were added and removed."""
-    return sum(line.sign == "+" for line in lines), sum(line.sign == "-" for line in lines)
+def lines_left_out(diff: str) -> int:
+    """Return how many lines its end says that a diff has more."""
+    said = _LEFT_OUT.search(diff)
+    return int(said[1]) if said else 0
+
+
+def count_changes(diff: str) -> tuple[str, str]:
+    """Return in digits how many lines were added and removed, `…` behind them where the diff does not say."""
+    signs = [line.sign for line in parse_diff(diff)]
+    added, removed = str(signs.count("+")), str(signs.count("-"))
+    if not lines_left_out(diff):
+        return added, removed
+    before, after = [sum(int(hunk[group] or 1) for hunk in _HUNK_SIZES.finditer(diff)) for group in (1, 2)]
+    return (f"{added}…", f"{removed}…") if before and after else (str(after), str(before))
 
 
 def render_diff(lines: list[DiffLine], width: int, ink: Ink) -> list[Line]:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+_MOST_SHOWN = 20_000
+
 Arguments = Mapping[str, Any]
 
 
@@ -30,8 +32,8 @@ def format_duration(seconds: float) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the lines of a text behind each other."""
-    return " ↵ ".join(line.strip() for line in text.splitlines() if line.strip())
+    """Return the lines of a text behind each other; what no screen has room for is left out."""
+    return " ↵ ".join(line.strip() for line in text[:_MOST_SHOWN].splitlines() if line.strip())
 
 
 def _all_arguments(arguments: Arguments) -> str:

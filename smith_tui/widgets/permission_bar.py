@@ -157,7 +157,7 @@ def call_text(question: PermissionRequested) -> str:
         command = _fields(question.arguments).get("command")
         if isinstance(command, str):
             return command[:_LOOKED_AT].strip("\n")
-    return summarize(question.name, question.arguments[:_LOOKED_AT])
+    return summarize(question.name, question.arguments)
 
 
 def answer_of(action: str) -> PermissionAnswer:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 from textual.pilot import Pilot
 
 from smith_core.events import PermissionRequested
@@ -199,5 +200,7 @@ def test_other_tools_are_said_in_one_line() -> None:
         call_id="c", name="write", arguments='{"path": "a.txt", "content": "x\\ny"}', covers="this file", role="worker"
     )
     assert call_text(question) == "a.txt"
+    long = json.dumps({"content": "text\n" * 100_000, "path": "~/.profile"})
+    assert call_text(msgspec.structs.replace(question, arguments=long)) == "~/.profile"
     odd = PermissionRequested(call_id="c", name="bash", arguments="[1]", covers="", role="direct")
     assert call_text(odd) == "[1]"

@@ -1,8 +1,11 @@
+import json
+
 import pytest
 
 from smith_core.errors import AgentError
+from smith_core.linediff import unified_diff
 from smith_core.messages import ToolMetadata, ToolResult
-from smith_tui.transcript.cards import PREVIEW_ROWS, ToolCard, has_gap_after
+from smith_tui.transcript.cards import DIFF_ROWS, PREVIEW_ROWS, ToolCard, has_gap_after
 from smith_tui.transcript.diffs import DiffLine, count_changes, parse_diff
 from smith_tui.transcript.summaries import format_duration, summarize
 from tests.support.markdown_examples import FOREIGN
@@ -99,7 +102,7 @@ def test_an_edit_shows_its_diff_with_line_numbers() -> None:
 
 
 def test_a_diff_is_counted_without_its_headers() -> None:
-    assert count_changes(parse_diff(DIFF)) == (3, 3)
+    assert count_changes(DIFF) == ("3", "3")
     assert parse_diff(DIFF)[0] == DiffLine(" ", 9, "same")
     assert parse_diff("") == parse_diff("--- a\n+++ b\n") == []
 
@@ -166,6 +169,28 @@ def test_b22_cards_fit_any_width(width: int) -> None:
 )
 def test_summaries_say_what_matters(name: str, arguments: str, summary: str) -> None:
     assert summarize(name, arguments) == summary
+
+
+def test_a_title_names_the_file_however_much_is_written_to_it() -> None:
+    arguments = json.dumps({"content": "text\n" * 100_000, "path": "~/.profile"})
+    assert summarize("write", arguments) == "~/.profile"
+    assert "~/.profile" in _shown(_card("write", arguments))[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        (0, 9_000, ("9000", "0")),
+        (9_000, 0, ("0", "9000")),
+        (300, 9_001, ("4848…", "300…")),
+    ],
+)
+def test_lines_that_a_diff_leaves_out_are_counted_too(old: int, new: int, counts: tuple[str, str]) -> None:
+    before, after = [f"old {number}\n" for number in range(old)], [f"new {number}\n" for number in range(new)]
+    diff = unified_diff(before, after, "f")
+    assert count_changes(diff) == counts
+    card = _card("write", "{}", metadata=ToolMetadata(diff=diff))
+    assert f"{old + new - DIFF_ROWS:,} more lines" in _shown(card)[-1]
 
 
 def test_durations_are_readable() -> None:
