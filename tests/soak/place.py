@@ -71,7 +71,7 @@ class Place:
             for entry in read_entries(path):
                 if entry.table in _MESSAGE_TABLES:
                     values[entry.table, entry.key] = entry.value or b""
-        return {mark.decode() for value in values.values() for mark in _MARKS.findall(value)}
+        return {mark for value in values.values() for mark in marks_in(value)}
 
     def crashes(self) -> list[str]:
         """Return what the app wrote about errors of its own: reports of crashes, and tracebacks in its log."""
@@ -111,6 +111,11 @@ class Place:
     def temporary_files(self) -> list[str]:
         """Return what is in the folder for temporary files."""
         return sorted(path.name for path in self.temp.iterdir())
+
+
+def marks_in(stored: bytes) -> set[str]:
+    """Return the marks in a stored message; before one that begins a line stands the n of a line break in JSON."""
+    return {mark.decode() for mark in _MARKS.findall(re.sub(rb"\\[nt]", b" ", stored))}
 
 
 def segments(process_ids: set[int]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from tests.soak.ledger import Ledger
 from tests.soak.measuring import Sample
 from tests.soak.picture import of_samples
+from tests.soak.place import marks_in
 from tests.soak.result import growth_mb_an_hour, slower, thirds
 
 
@@ -44,6 +46,11 @@ def test_marks_are_lost_unless_somebody_took_them_away() -> None:
     assert ledger.check({"p1", "p2"}) == set()
     assert ledger.check({"p1"}) == {"p2"}
     assert (ledger.known, ledger.lost) == ({"p1"}, ["p2"])
+
+
+def test_marks_are_found_in_what_is_stored_wherever_they_stand() -> None:
+    stored = msgspec.json.encode({"content": "p00001 one of several\np00002 one\ta00003", "role": "user"})
+    assert marks_in(stored) == {"p00001", "p00002", "a00003"}
 
 
 def test_the_picture_is_well_formed_whatever_is_in_it() -> None:
