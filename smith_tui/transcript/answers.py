@@ -1,7 +1,9 @@
 """The blocks of an answer: pieces of its markdown, and pieces of its fences."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from smith_core.frozen import EMPTY_MAPPING
 from smith_tui.transcript.blocks import Block, in_gutter, inner_width
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import START, CodeWriter, LexerState, code_head, language_of
@@ -21,44 +23,51 @@ class Answer:
 
     def __init__(self, palette: str) -> None:
         self.palette = palette
-        self._references: dict[str, Any] = {}
-        self._unread: list[str] = []
+        self._references: Mapping[str, Any] = EMPTY_MAPPING
+        self._unread: tuple[str, ...] = ()
 
     def note_definitions(self, source: str) -> bool:
         """Keep `source` for later when it may define a link reference; say whether it may."""
         if "]:" not in source:
             return False
-        self._unread.append(source)
+        self._unread += (source,)
         return True
 
     @property
-    def references(self) -> dict[str, Any]:
+    def references(self) -> Mapping[str, Any]:
         """The definitions of all text so far."""
-        for source in self._unread:
-            find_references(source, self._references)
-        self._unread.clear()
+        if self._unread:
+            known = dict(self._references)
+            for source in self._unread:
+                find_references(source, known)
+            self._references, self._unread = known, ()
         return self._references
 
 
 class Prose(Block):
     """A piece of markdown of an answer; the first one of an answer carries its mark."""
 
-    __slots__ = ("answer", "is_first", "piece")
+    __slots__ = ("_ordinal", "_source", "answer", "is_first")
 
     def __init__(self, piece: Piece, answer: Answer, *, is_first: bool) -> None:
         super().__init__(answer.palette, has_gap=piece.has_gap or is_first)
-        self.piece = piece
+        self.take(piece)
         self.answer = answer
         self.is_first = is_first
+
+    def take(self, piece: Piece) -> None:
+        """Show this piece from now on."""
+        self._source = piece.source
+        self._ordinal = piece.ordinal
 
     @property
     def text(self) -> str:
         """The markdown source."""
-        return self.piece.source
+        return self._source
 
     def rows(self, width: int, ink: Ink) -> list[Line]:
         """Return the rendered markdown."""
-        lines = render_markdown(self.piece.source, inner_width(width), ink, self.answer.references, self.piece.ordinal)
+        lines = render_markdown(self._source, inner_width(width), ink, self.answer.references, self._ordinal)
         return in_gutter(lines, width, _mark(self.is_first, ink))
 
 
@@ -83,6 +92,10 @@ class Code(Block):
         self._number: int = self._previous._number + 1 if self._previous else 0
         self._end: LexerState | None = None
         self._grown: _GrownCode | None = None
+
+    def take(self, piece: Piece) -> None:
+        """Show this piece from now on."""
+        self.piece = piece
 
     @property
     def text(self) -> str:

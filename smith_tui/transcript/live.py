@@ -109,7 +109,7 @@ class LiveAnswer:
         """Put a piece into the growing block, which is made when there is none or it is of the other kind."""
         block = None if self._tail is None else self._places[self._tail]
         if isinstance(block, Code if piece.language is not None else Prose):
-            block.piece = piece
+            block.take(piece)
         else:
             block = self._make(piece, is_first=block.is_first if isinstance(block, Prose | Code) else None)
             self._tail = self._put(block)

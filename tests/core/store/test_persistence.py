@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import stat
+import tracemalloc
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -535,3 +536,20 @@ async def test_the_event_loop_goes_on_while_the_store_works(store: DiskPersisten
         ticks += 1
         await asyncio.sleep(0)
     assert ticks > 3
+
+
+async def test_a_long_conversation_is_read_without_much_more_room_than_it_takes(folder: Path) -> None:
+    texts = [f"{number} {'word ' * 100}" for number in range(2_000)]
+    store = open_store(folder)
+    await store.persist_turn(turn("c1", 1, messages=tuple(Message(role="user", content=text) for text in texts)))
+    store = await reopened(store, folder)
+    await store.load_tail("c1", 1)  # what is imported and opened at first does not count
+    tracemalloc.start()
+    try:
+        stored = await store.load_stored("c1")
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [item.message.content for item in stored] == texts
+    assert most < 1.5 * kept
+    await store.aclose()
