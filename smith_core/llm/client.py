@@ -44,7 +44,7 @@ class HostClient:
         link = await self._attached(request.endpoint)
         request_id = next(self._ids)
         with Conversation(link, request_id) as conversation:
-            link.send(StartStream(request_id, self._encoder.encode(request)))
+            link.send(StartStream(request_id, *link.requests.encode(request, self._encoder)))
             while True:
                 reply = await conversation.next()
                 assert isinstance(reply, Parts)

@@ -25,10 +25,15 @@ class Frame(msgspec.Struct, frozen=True, tag_field="frame", array_like=True):
 
 
 class StartStream(Frame, frozen=True, tag="start"):
-    """App to host: make this call."""
+    """App to host: make this call.
+
+    Its messages begin with `kept` bytes of those of the last request of a conversation; 0 is none that is kept.
+    """
 
     id: int
     request: WireRequest
+    conversation: int = 0
+    kept: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class ListModels(Frame, frozen=True, tag="list"):

@@ -20,6 +20,7 @@ from smith_core.llm.frames import (
     read_frame,
     to_app_decoder,
 )
+from smith_core.llm.growing import GrowingRequests
 from smith_core.llm.host_process import HostProcess
 from smith_core.llm.shared_host import SharedHost
 
@@ -42,6 +43,7 @@ class Link:
         self._listening: asyncio.Task[None] | None = None
         self.inboxes: dict[int, asyncio.Queue[Reply]] = {}
         self.is_open = True
+        self.requests = GrowingRequests()
         self.death: AgentError | None = None
         self.ready: asyncio.Future[float] = asyncio.get_running_loop().create_future()
 

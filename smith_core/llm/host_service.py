@@ -35,6 +35,7 @@ from smith_core.llm.frames import (
     read_frame,
     to_host_decoder,
 )
+from smith_core.llm.growing import KnownRequests
 from smith_core.llm.protocol import StreamDone
 
 STARTED_AT = time.perf_counter()
@@ -105,6 +106,7 @@ class ConnectedApp:
         self._calls = calls
         self._on_control = on_control
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._known = KnownRequests()
         self._telling: asyncio.Task[None] | None = None
         if on_control is None:
             self.attach()
@@ -153,13 +155,24 @@ class ConnectedApp:
                 if task := self._tasks.get(frame.id):
                     task.cancel()
             case StartStream():
-                self._start(frame.id, self._run_stream, frame)
+                self._start(frame.id, self._run_stream, self._whole(frame))
             case ListModels():
                 self._start(frame.id, self._run_listing, frame)
             case _:
                 if self._on_control is None:
                     raise BadFrameError
                 self._on_control(self, frame)
+
+    def _whole(self, frame: StartStream) -> StartStream:
+        """Return a request with all of its messages."""
+        if not frame.conversation:
+            return frame
+        try:
+            messages = self._known.whole(frame.conversation, frame.kept, frame.request.messages)
+        except KeyError:
+            raise BadFrameError from None
+        request = msgspec.structs.replace(frame.request, messages=messages)
+        return StartStream(frame.id, request)
 
     def _start(self, request_id: int, work: Callable[[Any], Coroutine[Any, Any, None]], frame: Any) -> None:
         if not self.is_attached or request_id in self._tasks:

@@ -46,21 +46,32 @@ class MessageEncoder:
 
     def encode(self, request: ModelRequest) -> WireRequest:
         """Return a request in the form that goes to an endpoint."""
-        echo = sends_reasoning(request.model)
+        entries = self.entries(request.messages, request.model)
+        data = b"[%b]" % b",".join(map(itemgetter(1), entries))
+        return wire_request(request, data, sum(map(itemgetter(2), entries)))
+
+    def entries(self, messages: tuple[Message, ...], model: str) -> list["Entry"]:
+        """Return messages as they go to a model, each with its JSON and its length."""
+        echo = sends_reasoning(model)
         known = self._with_reasoning if echo else self._plain
-        entries = known.entries(request.messages, echo_reasoning=echo)
-        return WireRequest(
-            model=request.model,
-            messages=b"[%b]" % b",".join(map(itemgetter(1), entries)),
-            message_chars=sum(map(itemgetter(2), entries)),
-            tools=request.tools,
-            endpoint=request.endpoint,
-            timeouts=request.timeouts,
-            max_output_tokens=request.max_output_tokens,
-        )
+        return known.entries(messages, echo_reasoning=echo)
 
 
-_Entry = tuple[Message, bytes, int]
+Entry = tuple[Message, bytes, int]
+"""A message, its JSON, and its length as the model reads it."""
+
+
+def wire_request(request: ModelRequest, messages: bytes, message_chars: int) -> WireRequest:
+    """Return a request with its messages as JSON."""
+    return WireRequest(
+        model=request.model,
+        messages=messages,
+        message_chars=message_chars,
+        tools=request.tools,
+        endpoint=request.endpoint,
+        timeouts=request.timeouts,
+        max_output_tokens=request.max_output_tokens,
+    )
 
 
 class _KnownMessages:
@@ -68,10 +79,10 @@ class _KnownMessages:
 
     def __init__(self) -> None:
         # The message is kept beside its JSON, so that no other one gets its number.
-        self._entries: dict[int, _Entry] = {}
+        self._entries: dict[int, Entry] = {}
         self._bytes = 0
 
-    def entries(self, messages: tuple[Message, ...], *, echo_reasoning: bool) -> list[_Entry]:
+    def entries(self, messages: tuple[Message, ...], *, echo_reasoning: bool) -> list[Entry]:
         known = self._entries
         entries = [known.get(id(message)) or self._add(message, echo_reasoning) for message in messages]
         if self._bytes > _SPARE_BYTES:
@@ -80,7 +91,7 @@ class _KnownMessages:
                 self._entries, self._bytes = {id(entry[0]): entry for entry in entries}, needed
         return entries
 
-    def _add(self, message: Message, echo_reasoning: bool) -> _Entry:
+    def _add(self, message: Message, echo_reasoning: bool) -> Entry:
         data = msgspec.json.encode(message_json(message, echo_reasoning=echo_reasoning))
         self._entries[id(message)] = entry = (message, data, _message_chars(message))
         self._bytes += len(data)

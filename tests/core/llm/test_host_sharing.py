@@ -161,6 +161,11 @@ async def test_the_same_number_twice_and_too_many_at_once(place: Place, raw: Raw
     assert await raw.next() is None
 
 
+async def test_a_request_that_continues_an_unknown_one_closes_the_connection(raw: Raw) -> None:
+    raw.send(StartStream(1, wired("x"), conversation=1, kept=1))
+    assert await raw.next() is None
+
+
 async def test_what_it_says_of_itself(place: Place, raw: Raw) -> None:
     raw.send(StartStream(1, wired("wait")))
     assert isinstance(await raw.next(), Parts)
