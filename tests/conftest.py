@@ -1,5 +1,6 @@
 """Places for tests that start the real program."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +20,17 @@ if examples := os.environ.get("SMITH_EXAMPLES"):
     # For `make soak`: as many examples where a test says no number itself.
     settings.register_profile("soak", max_examples=int(examples), deadline=None)
     settings.load_profile("soak")
+
+
+def pytest_collection() -> None:
+    """Look for no garbage while the tests are imported, which makes hundreds of thousands of objects that stay."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let later collections pass over what was imported."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

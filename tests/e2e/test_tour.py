@@ -13,12 +13,16 @@ from tests.support.terminal import Terminal
 LABEL = "scripted demo, no language model"
 
 
+@pytest.fixture(scope="module")
+def folder_for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all of these tests: another TMPDIR is another model host, too."""
+    return tmp_path_factory.mktemp("tmp")
+
+
 @pytest.fixture
-def temporary(tmp_path: Path, place: Place) -> Path:
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    place.environ["TMPDIR"] = str(folder)
-    return folder
+def temporary(folder_for_all: Path, place: Place) -> Path:
+    place.environ["TMPDIR"] = str(folder_for_all)
+    return folder_for_all
 
 
 def left_in(folder: Path) -> list[str]:
