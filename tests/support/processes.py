@@ -1,6 +1,7 @@
 """Whether a process is still there."""
 
 import subprocess
+import time
 from pathlib import Path
 
 import psutil
@@ -12,6 +13,14 @@ def is_alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+def wait_until_over(pid: int, timeout: float = 1.0) -> None:
+    """Wait until a process that was killed is over."""
+    end = time.monotonic() + timeout
+    while is_alive(pid):
+        assert time.monotonic() < end, f"process {pid} is still there"
+        time.sleep(0.001)
 
 
 def wait_for_file(path: Path, timeout: float = 20) -> str:

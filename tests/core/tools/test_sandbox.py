@@ -33,7 +33,7 @@ from tests.core.dispatch.test_children import report, to
 from tests.support.bash_calls import DAEMON, SHORT_GRACE_S, BashCalls, python, wait_until
 from tests.support.cast import cast, results_of
 from tests.support.engine import open_engine, run_turn
-from tests.support.processes import is_alive
+from tests.support.processes import wait_until_over
 from tests.support.scripted_client import ScriptedClient, calls
 
 PROBE = probe_bubblewrap(os.environ)
@@ -397,7 +397,8 @@ def test_one_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path, monkey
     monkeypatch.setattr("smith_core.tools.sandbox.probe.PROBE_S", 0.3)
     probe = probe_bubblewrap(fake(tmp_path, f"sleep 300 & echo $! >{tmp_path}/pid; wait"))
     assert "did not end within 0.3 s" in probe.problem
-    assert not is_alive(int((tmp_path / "pid").read_text()))
+    # Its output is closed, which was waited for, some microseconds before it is over.
+    wait_until_over(int((tmp_path / "pid").read_text()))
 
 
 def test_without_bubblewrap_the_package_is_named(tmp_path: Path) -> None:
