@@ -328,6 +328,9 @@ class ChatScreen(LateParts):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_key(event)
+        elif self.prompt.has_focus:
+            # It was pressed before the focus had come to the prompt, which does nothing for a key of its own again.
+            self.prompt.on_key(event)
 
     def on_paste(self, event: events.Paste) -> None:
         """Give the prompt what was pasted while something else had the focus."""

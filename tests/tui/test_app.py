@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
@@ -196,6 +197,11 @@ async def test_typing_goes_to_the_prompt_wherever_the_focus_is(tmp_path: Path) -
         app.chat.transcript.focus()
         await pilot.press("a", "b")
         assert app.chat.prompt.text == "ab"
+        app.chat.transcript.focus()
+        for key in ("c", "backspace", "c", "enter"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: "abc" in shown(app))
+        assert app.chat.prompt.text == ""
 
 
 async def test_the_palette_puts_a_command_with_arguments_into_the_prompt(tmp_path: Path) -> None:
