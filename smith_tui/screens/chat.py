@@ -328,7 +328,7 @@ class ChatScreen(LateParts):
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_key(event)
-        elif self.prompt.has_focus:
+        elif self.focused is self.prompt:
             # It was pressed before the focus had come to the prompt, which does nothing for a key of its own again.
             self.prompt.on_key(event)
 
