@@ -31,7 +31,8 @@ async def take_out(context: CommandContext, count: int) -> str:
     conversation = context.services.conversation
     first = last_turns(conversation.messages, count)
     if first < 0:
-        raise failure("policy", "no_turn", "there is no such turn in this conversation; Alt+I shows what is there")
+        message = "there is no such turn in this conversation; Alt+I shows what is there"
+        raise failure("policy", "no_turn", f"{message}, and /undo files takes back what only files still show")
     prompt = typed_text(conversation.messages[first])
     await History(context.session).delete(conversation.sequences[first:])
     return prompt
