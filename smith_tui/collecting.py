@@ -3,6 +3,8 @@
 import gc
 from typing import TYPE_CHECKING, Any
 
+from smith_tui.one_heap import share_one_heap
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -21,6 +23,7 @@ MUCH = 60
 
 def collect_from_now_on(app: "App[Any]") -> None:
     """Turn collections on again; what the start has made stays, and later ones need not look at it."""
+    share_one_heap()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
     gc.enable()
