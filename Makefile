@@ -8,7 +8,9 @@ SOURCES := smith_core smith_tui tests screenshots docs/generate hatch_build.py
 run: .venv/.runtime
 	@.ci/run-app $(ARGS)
 
-test: check suite
+# Both at once: the checks need one core for some seconds, and the tests wait much.
+test: .venv/.dev
+	@$(MAKE) --no-print-directory -j 2 check suite
 
 check: .venv/.dev
 	$(BIN)/ruff check $(SOURCES)
@@ -16,8 +18,8 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# One worker for each of two cores; the tests of a file share what they start, such as a model host.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# Three workers for two cores, for tests of terminals mostly wait; those of a file share what they start.
+PYTEST_ARGS ?= -n 3 --dist loadfile
 
 suite: .venv/.dev
 	@$(BIN)/smith-tui model install small
