@@ -1,6 +1,7 @@
 """The whole transcript of a dispatched child, on a screen of its own."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,6 +13,7 @@ from smith_tui.keys import KeyAction, keys_of, local_hints
 from smith_tui.panes.child import ChildState
 from smith_tui.panes.title_bar import PaneTitle
 from smith_tui.screens.finding import Finder
+from smith_tui.screens.finds_text import FindsText
 from smith_tui.screens.leaving import LeftOnce
 from smith_tui.theme import Theme
 from smith_tui.transcript.dispatch_card import DispatchCard
@@ -43,7 +45,7 @@ def stored_child(card: DispatchCard, number: int) -> ChildState:
     )
 
 
-class ChildScreen(LeftOnce[None]):
+class ChildScreen(FindsText, LeftOnce[None]):
     """Shows one child after the other until Escape.
 
     children: of the conversation, in order; first: index of the one to begin with. load: returns the messages of a
@@ -71,7 +73,6 @@ class ChildScreen(LeftOnce[None]):
         self.title_row.is_current = True
         self.transcript = Transcript(theme=theme, role=child.role)
         self.find_bar = FindBar(actions=actions, id="find")
-        self.finder = Finder(self.find_bar, self.transcript)
 
     def compose(self) -> ComposeResult:
         """Fill the screen with one transcript in a frame."""
@@ -123,21 +124,14 @@ class ChildScreen(LeftOnce[None]):
 
     # Find
 
+    @cached_property
+    def finder(self) -> Finder:
+        """Whoever searches the transcript."""
+        return Finder(self.find_bar, self.transcript)
+
     def open_find(self) -> None:
         """Search this transcript."""
         self.finder.open(self.transcript)
-
-    @on(FindBar.Changed)
-    def _find_changed(self, message: FindBar.Changed) -> None:
-        self.finder.change(message.text)
-
-    @on(FindBar.Next)
-    def _find_next(self) -> None:
-        self.finder.step(1)
-
-    @on(FindBar.Previous)
-    def _find_previous(self) -> None:
-        self.finder.step(-1)
 
     @on(FindBar.Closed)
     def _find_closed(self) -> None:

@@ -8,6 +8,7 @@ from textual import events
 from textual.screen import Screen
 
 from smith_tui.keys import KeyAction
+from smith_tui.screens.finds_text import FindsText
 
 if TYPE_CHECKING:
     from smith_tui.presenter import Presenter
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from smith_tui.widgets.tool_output import ToolOutputPane
 
 
-class LateParts(Screen[None]):
+class LateParts(FindsText, Screen[None]):
     """A screen of transcript and status bar, with an output pane and a line to search in as soon as somebody asks."""
 
     transcript: "Transcript"
@@ -81,18 +82,6 @@ class LateParts(Screen[None]):
         """Close the line to search in, if there ever was one."""
         if "find_bar" in self.__dict__:
             self.find_bar.close()
-
-    def on_input_line_changed(self, message: "FindBar.Changed") -> None:
-        """Search as it is typed."""
-        self.finder.change(message.text)
-
-    def on_find_bar_next(self) -> None:
-        """Go on to the next match."""
-        self.finder.step(1)
-
-    def on_find_bar_previous(self) -> None:
-        """Go back to the match before."""
-        self.finder.step(-1)
 
     @cached_property
     def presenter(self) -> "Presenter":

@@ -9,12 +9,11 @@ from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
 from smith_tui.transcript.cells import cut_to, visible
-from smith_tui.widgets import edit_keys
 from smith_tui.widgets.clusters import next_boundary
+from smith_tui.widgets.edited_text import EditedText
 from smith_tui.widgets.prompt_editor import PromptEditor
 from smith_tui.widgets.shell_mark import shell_gutter, shell_hint
 
@@ -24,10 +23,9 @@ _NARROW = 10  # below this width the gutter is left out
 _WORD = re.compile(r"\s*\S+")
 
 
-class Prompt(Widget, can_focus=True):
+class Prompt(EditedText):
     """Multi-line input; Enter sends, Shift+Enter or Ctrl+J begins a new line."""
 
-    ALLOW_SELECT = False
     COMPONENT_CLASSES = {  # noqa: RUF012
         "prompt--gutter",
         "prompt--caret",
@@ -99,14 +97,12 @@ class Prompt(Widget, can_focus=True):
         actions: Iterable[KeyAction] = KEY_ACTIONS,
         id: str | None = None,
     ) -> None:
-        super().__init__(id=id)
+        super().__init__(PromptEditor(history), id=id)
         self.set_reactive(Prompt.placeholder, placeholder)
         self.intercept: Callable[[events.Key], bool] | None = None
         """Asked first about every key; True means that it took the key. For lists of completions."""
         self.edited: Callable[[], None] = lambda: None
         """Called after every change of text or caret, before the screen shows it; `Changed` comes later."""
-        self._editor = PromptEditor(history)
-        self._dragging = False
         self._continuation = ""
         actions = tuple(actions)
         commands = {
@@ -121,9 +117,9 @@ class Prompt(Widget, can_focus=True):
         self._continuation_keys = keys_of(actions, "continuation")
 
     @property
-    def text(self) -> str:
-        """The whole text, pastes in full."""
-        return self._editor.text
+    def gutter_cells(self) -> int:
+        """How many cells stand before the text."""
+        return self.size.width - self._room(self.size.width)
 
     @property
     def edited_text(self) -> str:
@@ -147,8 +143,7 @@ class Prompt(Widget, can_focus=True):
     def offset_of(self, position: int) -> Offset:
         """Return where on the screen a position of `edited_text` is, as far as it is in view."""
         row, column = self._editor.place_of(position)
-        gutter = self.size.width - self._room(self.size.width)
-        place = Offset(gutter + column, row - self._editor.first_row)
+        place = Offset(self.gutter_cells + column, row - self._editor.first_row)
         return self.content_region.offset + Offset(
             min(place.x, max(0, self.size.width - 1)), min(max(0, place.y), max(0, self.size.height - 1))
         )
@@ -172,39 +167,11 @@ class Prompt(Widget, can_focus=True):
         self._editor.history.add(text)
         self.post_message(self.HistoryAdded(text))
 
-    def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Say whether the prompt types this key, so that nothing else is offered for it."""
-        return edit_keys.types(key, character)
-
     def on_key(self, event: events.Key) -> None:
         """Edit, move, send; keys that mean nothing here go on to whoever has a binding for them."""
         if (self.intercept is not None and self.intercept(event)) or self._press(event):
             event.stop()
             event.prevent_default()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take pasted text; it never sends anything."""
-        event.stop()
-        event.prevent_default()
-        self._editor.paste(event.text, event.time)
-        self._edited()
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Put the caret where the mouse is and begin to select."""
-        self._dragging = True
-        self.capture_mouse()
-        self._point(event, select=False)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Select up to the mouse while its button is down."""
-        if self._dragging:
-            self._point(event, select=True)
-
-    def on_mouse_up(self) -> None:
-        """End the selection by mouse."""
-        if self._dragging:
-            self._dragging = False
-            self.release_mouse()
 
     def on_focus(self) -> None:
         """Take the terminal's cursor along, as soon as it is clear where the prompt stands."""
@@ -308,11 +275,6 @@ class Prompt(Widget, can_focus=True):
         end = next_boundary(hint, 0)
         return [*segments[:-1], Segment(hint[:end], caret), Segment(hint[end:], muted)]
 
-    def _point(self, event: events.MouseEvent, *, select: bool) -> None:
-        gutter = self.size.width - self._room(self.size.width)
-        self._editor.point(event.y, event.x - gutter, select=select)
-        self._edited()
-
     def _room(self, width: int) -> int:
         return width - len(_GUTTER) if width >= _NARROW else max(1, width)
 
@@ -335,12 +297,7 @@ class Prompt(Widget, can_focus=True):
         if self._editor.first_row != first_before:
             self.refresh()
         if self.has_focus:
-            row, column = self._editor.caret_place
-            gutter = self.size.width - self._room(self.size.width)
-            # Where the terminal opens the window of an input method.
-            self.app.cursor_position = self.content_region.offset + Offset(
-                gutter + column, row - self._editor.first_row
-            )
+            self.take_cursor()
 
     def watch_continues(self) -> None:
         """Show or hide what could be typed next."""

@@ -2,12 +2,10 @@
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
-from smith_tui.widgets import edit_keys
+from smith_tui.widgets.edited_text import EditedText
 from smith_tui.widgets.prompt_editor import PromptEditor
 
 MAX_CHARACTERS = 200_000
@@ -22,10 +20,9 @@ def can_edit(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and max(map(len, text.split("\n"))) <= MAX_LINE_CHARACTERS
 
 
-class TextEditor(Widget, can_focus=True):
+class TextEditor(EditedText):
     """Edits a text with the keys of the prompt; Enter begins a new line, and keys it does not know go on."""
 
-    ALLOW_SELECT = False
     COMPONENT_CLASSES = {  # noqa: RUF012
         "text-editor--gutter",
         "text-editor--caret",
@@ -44,14 +41,12 @@ class TextEditor(Widget, can_focus=True):
         """The text or the caret is another one now."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._editor = PromptEditor()
-        self._dragging = False
+        super().__init__(PromptEditor(), id=id)
 
     @property
-    def text(self) -> str:
-        """The whole text, pastes in full."""
-        return self._editor.text
+    def gutter_cells(self) -> int:
+        """How many cells stand before the text."""
+        return len(_GUTTER)
 
     def load(self, text: str) -> None:
         """Edit another text, the caret at its start."""
@@ -61,10 +56,6 @@ class TextEditor(Widget, can_focus=True):
         self._editor.buffer.move_to(0)
         self._editor.forget_steps()
         self._edited()
-
-    def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Say whether the editor types this key."""
-        return edit_keys.types(key, character)
 
     def on_key(self, event: events.Key) -> None:
         """Edit and move."""
@@ -83,30 +74,6 @@ class TextEditor(Widget, can_focus=True):
         event.stop()
         event.prevent_default()
         self._edited()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take pasted text."""
-        event.stop()
-        event.prevent_default()
-        self._editor.paste(event.text, event.time)
-        self._edited()
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Put the caret where the mouse is and begin to select."""
-        self._dragging = True
-        self.capture_mouse()
-        self._point(event, select=False)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Select up to the mouse while its button is down."""
-        if self._dragging:
-            self._point(event, select=True)
-
-    def on_mouse_up(self) -> None:
-        """End the selection by mouse."""
-        if self._dragging:
-            self._dragging = False
-            self.release_mouse()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """Go down a few rows."""
@@ -144,10 +111,6 @@ class TextEditor(Widget, can_focus=True):
     def _room(self) -> int:
         return max(1, self.size.width - len(_GUTTER))
 
-    def _point(self, event: events.MouseEvent, *, select: bool) -> None:
-        self._editor.point(event.y, max(0, event.x - len(_GUTTER)), select=select)
-        self._edited()
-
     def _wheel(self, key: str, event: events.MouseEvent) -> None:
         event.stop()
         for _ in range(_WHEEL_ROWS):
@@ -161,6 +124,4 @@ class TextEditor(Widget, can_focus=True):
         self._editor.scroll(max(1, self.size.height))
         self.refresh()
         if self.has_focus:
-            row, column = self._editor.caret_place
-            place = Offset(len(_GUTTER) + column, row - self._editor.first_row)
-            self.app.cursor_position = self.content_region.offset + place
+            self.take_cursor()
