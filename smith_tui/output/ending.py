@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 from textual._context import active_message_pump
@@ -54,7 +55,7 @@ class OrderlyApp(App[None]):
         """Leave in good order instead of printing a traceback over the screen."""
         # What is taken away while it is built finds its parts missing, what a frame still has of it finds no screen.
         is_late = isinstance(error, NoMatches) and _is_taken_away(active_message_pump.get(None))
-        if is_late or isinstance(error, NoScreen):
+        if is_late or (isinstance(error, NoScreen) and (self._exit or _had_screen(error))):
             LOGGER.info("a view was taken away too early: %s", error)
             return
         if self.crash is None and not self._signalled:
@@ -65,3 +66,10 @@ class OrderlyApp(App[None]):
 def _is_taken_away(pump: MessagePump | None) -> bool:
     """Whether it is a widget that is being removed, or inside one."""
     return isinstance(pump, Widget) and any(node._pruning for node in pump.ancestors_with_self)
+
+
+def _had_screen(error: NoScreen) -> bool:
+    """Whether a widget was asked for its screen that had one before."""
+    *_, (innermost, _) = walk_tb(error.__traceback__)
+    asked = innermost.f_locals.get("self")
+    return isinstance(asked, Widget) and (asked.is_mounted or _is_taken_away(asked))

@@ -6,6 +6,8 @@ import weakref
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+from textual.dom import NoScreen
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Static
@@ -38,7 +40,7 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         app.action_conversation_view()
         await pilot.pause()
         view = app.screen
-        app.push_screen(above := HelpScreen([], []))
+        app.push_screen(above := HelpScreen(()))
         view.dismiss()
         assert app.screen is above
         above.dismiss()
@@ -47,7 +49,7 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         assert app.screen is app.chat
         # The view of messages is taken away with its parts half there.
         app.action_inspect_view()
-        app.push_screen(above := HelpScreen([], []))
+        app.push_screen(above := HelpScreen(()))
         app.action_inspect_view()
         assert app.screen is above
         above.dismiss()
@@ -71,7 +73,7 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         # One that stayed below another screen is left, too.
         app.action_inspect_view()
         await pilot.pause()
-        app.push_screen(above := HelpScreen([], []))
+        app.push_screen(above := HelpScreen(()))
         app.inspection.switch_inspector()
         above.dismiss()
         await pilot.pause()
@@ -85,6 +87,15 @@ async def test_views_are_left_twice_and_before_they_are_built(tmp_path: Path) ->
         await pilot.pause(0.1)
         gone._parent = parent
         assert app.crash is None
+
+
+async def test_what_was_never_on_the_screen_is_a_mistake_when_asked_for_it(tmp_path: Path) -> None:
+    app = app_around(engine(tmp_path))
+    async with app.run_test():
+        with pytest.raises(NoScreen) as caught:
+            Static("nowhere").screen  # noqa: B018
+        app._handle_exception(caught.value)
+        assert app.crash is caught.value
 
 
 async def test_escape_gives_the_keys_back_to_the_prompt(tmp_path: Path) -> None:
