@@ -37,6 +37,19 @@ def named(metas: Sequence[ConversationMeta], now: float, without: str = "") -> C
     )
 
 
+def listed_words(metas: Iterable[ConversationMeta]) -> Candidates:
+    """Return what a list of conversations can be narrowed to: their folders and their titles."""
+    metas = tuple(metas)
+    folders = Counter(meta.cwd for meta in metas if meta.cwd.isprintable())
+    titles = Counter(meta.title for meta in metas if meta.title.isprintable())
+    return tuple(
+        Candidate(text, shorten(text, DETAIL_CHARACTERS), f"{count} conversation{'s' * (count != 1)}{where}")
+        for counted, where in ((folders, " in this folder"), (titles, ""))
+        for text, count in counted.items()
+        if text.strip()
+    )
+
+
 def deleted(metas: Iterable[ConversationMeta], now: float) -> Candidates:
     """Return deleted conversations by id."""
     return tuple(

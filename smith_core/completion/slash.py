@@ -15,10 +15,10 @@ _LOOKED_BACK = 1_000
 
 # The same begin of a word as for the mentions that are attached; quotes are there for names with blanks.
 _MENTION = re.compile(r"""(?<![^\s(\[{,;])@(?:"([^"\n]*)|'([^'\n]*)|([^\s"'@][^\s@]*)?)\Z""")
-_NAMES_WITH_BLANKS = frozenset({"load", "delete", "title"})
+_NAMES_WITH_BLANKS = frozenset({"load", "delete", "title", "list"})
 """Commands of one argument that is a title."""
 _EXPORT_FORMS = frozenset({"markdown", "md", "html", "json"})
-_FREE = frozenset({"title", "search", "fork", "undo", "redo"})
+_FREE = frozenset({"title", "list", "search", "fork", "undo", "redo"})
 """Commands whose argument is more likely to be meant as it is typed than to be the begin of a candidate."""
 _LONGEST_SHELL_LINE = 10_000
 _REST_OF_WORD = re.compile(r"\S*")

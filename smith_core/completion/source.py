@@ -51,6 +51,7 @@ class CompletionSource:
             "config": self._config,
             "role": self._roles,
             "model": self._models_argument,
+            "list": self._listed_words,
             "load": self._conversations,
             "delete": self._conversations,
             "undelete": self._deleted,
@@ -147,6 +148,10 @@ class CompletionSource:
         metas = await self._keep("conversations", self._services.persistence.list_conversations)
         current = self._services.conversation.conversation_id
         return conversations.named(metas, time.time(), current if wanted.command == "load" else "")
+
+    async def _listed_words(self, wanted: Wanted) -> Candidates:
+        metas = await self._keep("conversations", self._services.persistence.list_conversations)
+        return conversations.listed_words(metas)
 
     async def _deleted(self, wanted: Wanted) -> Candidates:
         metas = await self._keep("deleted", self._services.persistence.list_deleted)

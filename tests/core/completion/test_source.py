@@ -59,6 +59,12 @@ async def test_models_notes_and_conversations(tmp_path: Path) -> None:
     assert list(await offered(runtime, "/load stars")) == ["count the stars"]
     assert "count the moons" not in await offered(runtime, "/load ")
     assert "count the moons" in await offered(runtime, "/delete ")
+    listed = await offered(runtime, "/list ")
+    assert (listed["count the stars"].detail, listed[str(tmp_path)].detail) == (
+        "1 conversation",
+        "2 conversations in this folder",
+    )
+    assert list(await offered(runtime, "/list the st")) == ["count the stars"]
     assert list(await offered(runtime, "/title ")) == ["count the moons"]
     assert (await offered(runtime, "/undo "))["1"].detail == "count the moons"
     assert (await offered(runtime, "/fork "))["2"].detail == "count the moons"
