@@ -45,9 +45,10 @@ class RequestPart(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class OfferedTool(msgspec.Struct, frozen=True):
-    """A tool that goes along with the request, and the tokens of its schema."""
+    """A tool that goes along with the request; chars, tokens: of the JSON that says what it is."""
 
     definition: ToolDefinition
+    chars: int
     tokens: int
 
 
@@ -92,7 +93,7 @@ async def next_request(session: Session, draft: str = "") -> NextRequest:
     prompt = prompt_message(clean_text(draft), clean_text(files), time.time())
     # A long conversation takes longer than a frame.
     parts, fits = await asyncio.to_thread(plan, system_prompt, stored, prompt, limits)
-    tools = tuple(OfferedTool(tool, _tool_tokens(tool)) for tool in offered)
+    tools = tuple(map(_offered, offered))
     return NextRequest(
         model=model.model,
         context_window=model.context_window,
@@ -188,5 +189,6 @@ def _state(whole: Message, sent: Message | None) -> PartState:
     return "elided" if sent.content.startswith(_ELIDED) else "cut"
 
 
-def _tool_tokens(tool: ToolDefinition) -> int:
-    return whole_tokens(text_quarters(json.dumps(tool_json(tool))))
+def _offered(tool: ToolDefinition) -> OfferedTool:
+    text = json.dumps(tool_json(tool))
+    return OfferedTool(tool, len(text), whole_tokens(text_quarters(text)))

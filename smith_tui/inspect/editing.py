@@ -79,10 +79,13 @@ class Editing:
 
     def stop(self, words: str = "", *, is_hint: bool = False) -> None:
         """Go back to choosing messages, and say why."""
+        # What was slow may end when the person has gone on elsewhere.
+        has_keys = self._view.has_focus_within
         self._view.set_mode("browse")
         self._message.stop()
         self._view.show_chosen()
-        self._table.rows.focus()
+        if has_keys:
+            self._table.rows.focus()
         self._view.say(words, is_hint=is_hint)
 
     def _edit_outside(self, entry: Entry, part: Part, text: str) -> None:

@@ -155,6 +155,7 @@ def _tool_row(tool: OfferedTool, number_width: int, frame: Frame) -> Line:
     texts = {
         "role": ("schema", ink.warning),
         "kind": (name, PLAIN),
+        "chars": (wording.short_count(tool.chars), ink.muted),
         "tokens": (wording.short_count(tool.tokens), ink.muted),
     }
     return row_line(texts, (description, ink.muted), number_width, frame)

@@ -22,6 +22,7 @@ WindowState = Literal["sent", "elided", "cut", "dropped"]
 STATE_SIGNS: dict[str, str] = {"elided": "◐", "cut": "◓", "dropped": "○"}
 """What stands beside a message that the window does not send as it is."""
 MARK = "●"
+FAILED, CANCELLED = "✗", "⊘"
 _BAR = "▌"
 _SIGNS_WIDTH = 4
 _MOST_FIRST_CHARS = 400
@@ -81,7 +82,10 @@ def message_row(message: Message, facts: Facts, number_width: int, frame: Frame)
     texts = {
         "#": (facts.number, ink.muted),
         "role": (name, ink.muted if is_dropped else style + strong),
-        "kind": (literal(kind_of(message)), ink.muted if is_dropped else _kind_style(message, ink)),
+        "kind": (
+            literal(_kind_within(message, _kind_cells(frame.width))),
+            ink.muted if is_dropped else _kind_style(message, ink),
+        ),
         "chars": (wording.short_count(size_of(message)), ink.muted),
         "tokens": (wording.short_count(tokens), ink.muted),
         "age": (wording.short_age(message.created_at, facts.now), ink.muted),
@@ -150,6 +154,18 @@ def size_of(message: Message) -> int:
     return len(message.content) + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
 
 
+def _kind_within(message: Message, cells: int) -> str:
+    """Return the kind, with a sign in place of the word for what went wrong with a tool where that is too long."""
+    kind = kind_of(message)
+    if message.role != "tool" or message.ok or cell_width(kind) <= cells:
+        return kind
+    return f"{CANCELLED if message.cancelled else FAILED} {message.name or 'result'}"
+
+
+def _kind_cells(width: int) -> int:
+    return next(cells for least, cells in _KIND_WIDTHS if width >= least)
+
+
 def _kind_style(message: Message, ink: Ink) -> Style:
     if message.role == "tool" and not message.ok:
         return ink.muted if message.cancelled else ink.error
@@ -160,11 +176,10 @@ def _kind_style(message: Message, ink: Ink) -> Style:
 def _columns(width: int, number_width: int) -> tuple[Column, ...]:
     """Return the columns that there is room for."""
     gap = 2 if width >= _WIDE_FROM else 1
-    kind_width = next(cells for least, cells in _KIND_WIDTHS if width >= least)
     columns = (
         Column("#", number_width, is_right=True, gap=gap),
         Column("role", 6, gap=gap),
-        Column("kind", kind_width, gap=gap),
+        Column("kind", _kind_cells(width), gap=gap),
     )
     used = _SIGNS_WIDTH + sum(column.width + gap for column in columns)
     count = max(0, width - used - _LEAST_FIRST_LINE) // (_SIZE_WIDTH + gap)

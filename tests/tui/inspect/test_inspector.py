@@ -16,6 +16,7 @@ from smith_tui.inspect.inspector import Inspector
 from smith_tui.inspect.message_pane import MessagePane
 from smith_tui.inspect.table_pane import TablePane
 from smith_tui.screens.chat import ChatScreen
+from smith_tui.screens.help import HelpScreen
 from tests.support.edited_history import NOW, engine, load, messages
 from tests.support.widget_app import MARKUP, ODD_WIDTHS, lines_of
 
@@ -255,6 +256,45 @@ async def test_the_prompt_that_is_typed_counts_as_the_next_one(tmp_path: Path) -
 
 def footer(app: SmithApp) -> str:
     return lines_of(app.chat.query_one("#hints"))[0]
+
+
+async def test_a_slow_edit_leaves_the_keys_where_the_person_is_meanwhile(tmp_path: Path) -> None:
+    async with inspecting(tmp_path) as driven:
+        await driven.press("w", "home", "e", "x")
+        may_end = asyncio.Event()
+        edit = driven.view._desk.edit
+
+        async def slowly(*arguments: Any) -> str:
+            await may_end.wait()
+            return await edit(*arguments)
+
+        driven.view._desk.edit = slowly  # type: ignore[method-assign]
+        await driven.pilot.press("ctrl+s")
+        prompt = driven.app.chat.prompt
+        driven.app.chat.set_focus(prompt)
+        may_end.set()
+        await driven.until(lambda: driven.messages[0].content.startswith("xFix"))
+        await driven.press(*"hi")
+        assert (driven.app.chat.focused, prompt.text) == (prompt, "hi")
+        assert "Message 1 is changed" in driven.note
+
+
+async def test_the_help_begins_with_the_keys_of_what_has_the_focus(tmp_path: Path) -> None:
+    async with inspecting(tmp_path) as driven:
+        await driven.press("w")
+
+        async def titles() -> list[str]:
+            await driven.pilot.press("f1")
+            shown = driven.app.screen
+            assert isinstance(shown, HelpScreen)
+            sections = shown._sections
+            await driven.pilot.press("f1")
+            assert ("e", "Inspect: edit the message here") in sections[0][1] or sections[0][0] == "Keys"
+            return [title for title, _ in sections]
+
+        assert await titles() == ["Keys here", "Other keys", "Commands"]
+        driven.app.chat.set_focus(driven.app.chat.prompt)
+        assert await titles() == ["Keys", "Commands"]
 
 
 async def test_one_key_switches_between_pane_and_whole_screen(tmp_path: Path) -> None:

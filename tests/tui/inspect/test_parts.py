@@ -162,3 +162,11 @@ async def test_programs_that_cannot_be_had(tmp_path: Path) -> None:
         program({"EDITOR": "'open"}, ("VISUAL", "EDITOR"), ())
     with pytest.raises(AgentFailure, match="cannot be started"):
         page_text(Owner(), "x", {"PAGER": str(tmp_path / "absent")})
+
+
+def test_a_failed_call_is_told_in_any_width_of_the_kind() -> None:
+    result = Message(role="tool", name="web_search", content="x", ok=False)
+    rows = [message_row(result, Facts(number="1"), 2, Frame(width, INK, is_selected=False)).text for width in (90, 60)]
+    assert all("✗ web_sear" in row or "✗ web_se…" in row for row in rows), rows
+    bash = Message(role="tool", name="bash", content="x", ok=False, cancelled=True)
+    assert "⊘ bash" in message_row(bash, Facts(number="1"), 2, Frame(56, INK, is_selected=False)).text
