@@ -203,7 +203,9 @@ class ChatScreen(LateParts):
         """Show an event, or open what it asks for; found: what to mark in a conversation that is loaded."""
         if not self.is_attached:
             return  # the app is ending, and the turn with it
+        kept = self.stored.place_in_end(event, self.beginning.shown) if isinstance(event, ConversationLoaded) else None
         self.presenter.show(event)
+        self.stored.go_back(kept)
         self.desk.show(event)
         self.turns.note(event)
         self.asking.show(event)

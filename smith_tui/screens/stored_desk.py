@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from smith_tui.screens.look import Look
     from smith_tui.screens.search import SearchScreen
     from smith_tui.screens.stored import Opening
+    from smith_tui.transcript.model import Place
     from smith_tui.transcript.view import Transcript
+
+    Kept = tuple[Place, int]
 
 
 class StoredHost(Protocol):
@@ -71,6 +74,8 @@ class StoredDesk:
     def __init__(self, host: StoredHost) -> None:
         self._host = host
         self._last_search = ""
+        self._end_of: str | None = None
+        """The conversation of which only the end is shown; None until one is loaded."""
 
     def open_picker(self, request: "PickerRequested") -> None:
         """Let the person choose among all conversations, or search them."""
@@ -86,6 +91,25 @@ class StoredDesk:
             role = host.runtime.session.active_role
             picker = ConversationsScreen(host.runtime.shelf, request.query, current=current, role=role, look=look)
             host.app.push_screen(picker, self._open)
+
+    def place_in_end(self, loaded: "ConversationLoaded", early: str) -> "Kept | None":
+        """Return where the person reads in the end of a conversation of which the rest comes now.
+
+        early: the conversation whose end was shown before any was loaded.
+        """
+        shown = early if self._end_of is None else self._end_of
+        self._end_of = "" if loaded.is_whole else loaded.conversation_id
+        view = self._host.transcript
+        if loaded.conversation_id != shown or loaded.shown_sequence or view.is_following or not view.shown_rows:
+            return None
+        return view.shown_rows[0].place, len(view.document.blocks)
+
+    def go_back(self, kept: "Kept | None") -> None:
+        """Go on at a place that was kept: it is as far from the end as before."""
+        if kept is not None:
+            place, count = kept
+            more = len(self._host.transcript.document.blocks) - count
+            self._host.transcript.go_to(place._replace(block=max(0, place.block + more)))
 
     def go_to(self, loaded: "ConversationLoaded", found: str) -> None:
         """Show the message that a conversation was opened for, with what was found in it marked."""

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 from textual.pilot import Pilot
 
 from smith_core.commands.opening import ResumeWish
@@ -87,6 +88,37 @@ async def test_the_end_of_the_conversation_is_drawn_before_the_engine_is_importe
         await send(pilot, "go on")
         await until(pilot, lambda: "A new answer." in shown(app))
         assert shown(app).index("an earlier prompt") < shown(app).index("go on")
+
+
+async def test_who_reads_in_the_end_of_a_conversation_stays_there_when_the_rest_of_it_comes(tmp_path: Path) -> None:
+    rows = "\n\n".join(f"row {number}" for number in range(60))
+    runtime = open_stored_engine(tmp_path, ScriptedClient(*["first"] * 5, rows))
+    for number in range(6):
+        await run_turn(runtime, f"prompt {number}")
+    await runtime.stop_session("quit")
+    whole, gate = stored_tail(tmp_path / "data"), threading.Event()
+    assert whole is not None
+    tail = msgspec.structs.replace(whole, messages=whole.messages[-2:])
+    runtime = open_stored_engine(tmp_path, ScriptedClient(), LAST)
+    start = AppStart(
+        config=runtime.services.config.effective,
+        cwd=tmp_path,
+        open_runtime=lambda: runtime,
+        notices=("mind the gap",),
+        read_tail=lambda: tail,
+        import_engine=lambda: gate.wait(10) or None,
+    )
+    app = SmithApp(start)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "row 59" in shown(app))
+        await pilot.press("home")
+        early = shown(app)
+        assert "prompt 5" in early and "row 59" not in early
+        gate.set()
+        await until(pilot, lambda: bool(app.chat.beginning.open_engine and runtime.services.conversation.messages))
+        await pilot.pause()
+        assert "prompt 0" in "".join(block.text for block in app.chat.transcript.document.blocks)
+        assert shown(app) == early
 
 
 async def test_an_end_that_the_engine_does_not_go_on_with_is_taken_away(tmp_path: Path) -> None:
