@@ -17,7 +17,6 @@ from smith_core.prompt import PromptService
 from smith_core.roles import RoleCatalog
 from smith_core.services import SERVICE_NAMES, EventHub, Services
 from smith_core.store.interface import Persistence
-from smith_core.store.memory import MemoryPersistence
 from smith_core.tools.builtin import BUILTIN_TOOLS
 from smith_core.tools.registry import ToolRegistry
 
@@ -49,7 +48,7 @@ def compose_services(
         "tool": lambda options: ToolRegistry(BUILTIN_TOOLS),
         "dispatch": lambda options: DispatchService(),
         "conversation": lambda options: Conversation(options.get("conversation_id")),
-        "persistence": lambda options: MemoryPersistence(),
+        "persistence": lambda options: _in_memory(),
         "config": lambda options: config,
         "ui": lambda options: EventHub(),
         "prompt": lambda options: PromptService(),
@@ -66,6 +65,12 @@ def service_options(config: Config, name: str) -> Mapping[str, Any]:
     """Return the options of one service from `services[name]`, empty without any."""
     options = config.services.get(name, EMPTY_MAPPING)
     return options if isinstance(options, Mapping) else EMPTY_MAPPING
+
+
+def _in_memory() -> Persistence:
+    from smith_core.store.memory import MemoryPersistence
+
+    return MemoryPersistence()
 
 
 def open_store(folder: Path, cwd: Path) -> Persistence:

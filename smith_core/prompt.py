@@ -2,7 +2,7 @@
 
 import time
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 
@@ -36,7 +36,7 @@ def build_messages(system_prompt: str, history: tuple[Message, ...]) -> tuple[Me
 @lru_cache
 def role_instructions(profile: str) -> str:
     """Return the instructions of a prompt profile, a markdown file beside this module."""
-    return resources.files("smith_core").joinpath("prompts", f"{profile}.md").read_text("utf-8").strip()
+    return (Path(__file__).parent / "prompts" / f"{profile}.md").read_text("utf-8").strip()
 
 
 def project_information(cwd: str, project: Project) -> str:

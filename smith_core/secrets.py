@@ -43,6 +43,9 @@ def hide_from_proc(names: Iterable[str]) -> None:
     Children of the same user could otherwise read them in /proc/<our pid>/environ. Python's own copy in
     os.environ stays. Does nothing where there is no C library to ask.
     """
+    present = [name for name in names if name in os.environ]
+    if not present:
+        return  # the library takes half a megabyte
     try:
         import ctypes
 
@@ -50,7 +53,7 @@ def hide_from_proc(names: Iterable[str]) -> None:
     except (ImportError, OSError, AttributeError):
         return
     getenv.restype = ctypes.c_void_p
-    for name in names:
+    for name in present:
         address = getenv(name.encode("utf-8", "surrogateescape"))
         if address:
             ctypes.memset(address, ord("-"), len(ctypes.string_at(address)))

@@ -1,7 +1,7 @@
 """From events to the screen: one match statement, and the little state that it needs."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from smith_core.ansi import clean_output
 from smith_core.events import (
@@ -38,7 +38,9 @@ from smith_tui.stored_calls import StoredCall, stored_calls
 from smith_tui.transcript.summaries import summarize
 from smith_tui.transcript.view import Transcript
 from smith_tui.widgets.status_line import Activity, StatusState
-from smith_tui.widgets.tool_calls import CallState
+
+if TYPE_CHECKING:
+    from smith_tui.widgets.tool_calls import CallState
 
 TAIL_BYTES = 2000
 """How much of a running command's output its card in the transcript looks at."""
@@ -56,7 +58,7 @@ class OutputSink(Protocol):
     def set_text(self, call_id: str, text: str, *, diff: bool = False) -> None:
         """Take the whole output of a call that had no live output."""
 
-    def end_call(self, call_id: str, state: CallState, exit_code: int | None = None, full_path: str = "") -> None:
+    def end_call(self, call_id: str, state: "CallState", exit_code: int | None = None, full_path: str = "") -> None:
         """End a call; full_path: of its raw output on disk, if that was kept."""
 
     def restore(self, stored: Iterable[StoredCall]) -> None:

@@ -71,9 +71,12 @@ class ConversationFile:
 
     def messages(self, since: int = 0) -> tuple[StoredMessage, ...]:
         """Return the messages from a number on, in order."""
+        if not since:
+            # The keys of a long conversation need not be unpacked for this.
+            return self.conversations.tail(self._count())
         first = message_key(self.conversation_id, since)
         keys = self.conversations.message_keys(self.conversation_id)
-        return self.conversations.messages([key for key in keys if key >= first] if since else keys)
+        return self.conversations.messages([key for key in keys if key >= first])
 
     def tail(self, count: int) -> tuple[StoredMessage, ...]:
         """Return the last messages, in order."""

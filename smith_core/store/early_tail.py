@@ -67,7 +67,7 @@ def _last_messages(journal: Path, count: int) -> tuple[StoredMessage, ...]:
         return ()
     file = JournalFile(journal, JournalOptions(), None, read_only=True)
     try:
-        found = file.last_items(MESSAGES.name, count)
+        found = list(file.last_items(MESSAGES.name, count))
     finally:
         file.close()
     return tuple(StoredMessage(sequence_of(key), decode_record(value, MESSAGES.record_type)) for key, value in found)

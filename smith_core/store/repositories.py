@@ -40,9 +40,6 @@ from smith_core.store.schema import (
     usage_key,
 )
 
-_PART = 500
-"""Messages that are read in one go: as JSON, all of a long conversation would take several times its room."""
-
 
 class ConversationRepository:
     """Messages and the description of the conversation of one journal, or descriptions of all in the global one."""
@@ -56,8 +53,7 @@ class ConversationRepository:
 
     def messages(self, keys: Sequence[str]) -> tuple[StoredMessage, ...]:
         """Return the messages of keys that are there."""
-        parts = (keys[start : start + _PART] for start in range(0, len(keys), _PART))
-        found = itertools.chain.from_iterable(self._adapter.items(MESSAGES, part) for part in parts)
+        found = self._adapter.items(MESSAGES, keys)
         return tuple(StoredMessage(sequence_of(key), message) for key, message in found)
 
     def tail(self, count: int) -> tuple[StoredMessage, ...]:

@@ -16,6 +16,11 @@ MAX_HIGHLIGHTED_LINES = 2_000
 """Of one fence; the state of its lexer is not followed further than this."""
 
 
+def may_define(source: str) -> bool:
+    """Whether a text may define a link reference."""
+    return "]:" in source
+
+
 class Answer:
     """What all blocks of one answer share: its role's palette and its link reference definitions."""
 
@@ -28,7 +33,7 @@ class Answer:
 
     def note_definitions(self, source: str) -> bool:
         """Keep `source` for later when it may define a link reference; say whether it may."""
-        if "]:" not in source:
+        if not may_define(source):
             return False
         self._unread += (source,)
         return True

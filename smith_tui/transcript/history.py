@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from smith_core.messages import Message, ToolMetadata, ToolResult, shell_line_header, typed_text
-from smith_tui.transcript.answers import Answer, Code, Prose
+from smith_tui.transcript.answers import Answer, Code, Prose, may_define
 from smith_tui.transcript.blocks import Block, Notice, Prompt, Reasoning
 from smith_tui.transcript.cards import ToolCard, has_gap_after
 from smith_tui.transcript.dispatch_card import DispatchCard
@@ -24,13 +24,15 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
     """
     blocks: list[Block] = []
     cards: dict[str, ToolCard] = {}
+    without_definitions = Answer(palette)
     for message in messages:
         if message.role == "user" and message.metadata is not None and message.metadata.command:
             blocks += _shell_line(message, palette)
         elif message.role == "user":
             blocks.append(Prompt(typed_text(message), palette))
         elif message.role == "assistant":
-            blocks += _answer(message, palette)
+            answer = Answer(palette) if may_define(message.content) else without_definitions
+            blocks += _answer(message, answer)
             for call in message.tool_calls:
                 card = cards[call.id] = card_after(blocks, call.name, call.arguments, palette)
                 blocks.append(card)
@@ -92,13 +94,13 @@ def text_blocks(text: str, answer: Answer) -> list[Block]:
     return blocks
 
 
-def _answer(message: Message, palette: str) -> list[Block]:
+def _answer(message: Message, answer: Answer) -> list[Block]:
     blocks: list[Block] = []
     if message.reasoning.strip():
-        blocks.append(Reasoning(message.reasoning, palette))
-    blocks += text_blocks(message.content, Answer(palette))
+        blocks.append(Reasoning(message.reasoning, answer.palette))
+    blocks += text_blocks(message.content, answer)
     if message.interrupted:
-        blocks.append(Notice("warning", "interrupted", palette))
+        blocks.append(Notice("warning", "interrupted", answer.palette))
     return blocks
 
 

@@ -37,13 +37,14 @@ class KeyTable:
             self._packed = b""
         return self._slots
 
-    def last(self, count: int) -> list[tuple[str, int]]:
-        """Return the last keys by their sorting, with their slots, in order."""
+    def last(self, count: int) -> Iterator[tuple[str, int]]:
+        """Yield the last keys by their sorting, with their slots, in order."""
         if self._slots is None:
             keys = self._packed.rsplit(b"\n", count)[-count:]
             end = self._first_slot + self._length
-            return list(zip((key.decode() for key in keys), range(end - len(keys), end), strict=True))
-        return [(key, self._slots[key]) for key in sorted(self._slots)[-count:]]
+            return zip((key.decode() for key in keys), range(end - len(keys), end), strict=True)
+        slots = self._slots
+        return ((key, slots[key]) for key in sorted(slots)[-count:])
 
 
 class Contents:
@@ -105,10 +106,10 @@ class Contents:
         slot = self.slots(table).get(key)
         return None if slot is None else (self.offsets[slot], self.lengths[slot])
 
-    def last(self, table: str, count: int) -> dict[str, Place]:
-        """Return where the last records by the sorting of their keys are."""
-        found = self.tables[table].last(count) if table in self.tables and count > 0 else []
-        return {key: (self.offsets[slot], self.lengths[slot]) for key, slot in found}
+    def last(self, table: str, count: int) -> Iterator[tuple[str, Place]]:
+        """Yield where the last records by the sorting of their keys are."""
+        found = self.tables[table].last(count) if table in self.tables and count > 0 else ()
+        return ((key, (self.offsets[slot], self.lengths[slot])) for key, slot in found)
 
     def records(self) -> Iterator[tuple[str, str]]:
         """Yield table and key of every live record."""

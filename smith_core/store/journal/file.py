@@ -2,8 +2,9 @@
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import islice
 from pathlib import Path
 
 from smith_core.store.journal.contents import Contents, Place, read_line, read_lines
@@ -19,6 +20,8 @@ from smith_core.store.migrations import migrate
 from smith_core.store.version import SCHEMA_VERSION
 
 _READ_BUFFER = 1 << 18
+_PART = 100
+"""Records that are read in one go: all lines of a long journal take several times the room of what they hold."""
 _UNKNOWN = Header(SCHEMA_VERSION, 0, 0)
 
 
@@ -61,13 +64,13 @@ class JournalFile:
             line = self._line(table, key)
         return None if line is None else line.value
 
-    def items(self, table: str, keys: Sequence[str]) -> list[tuple[str, bytes]]:
-        """Return key and JSON of many records, those that are missing left out; neighbours are read in one go."""
-        places = {key: place for key in keys if (place := self.contents.find(table, key)) is not None}
+    def items(self, table: str, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield key and JSON of many records, those that are missing left out; neighbours are read in one go."""
+        places = ((key, place) for key in keys if (place := self.contents.find(table, key)) is not None)
         return self._read_all(table, places)
 
-    def last_items(self, table: str, count: int) -> list[tuple[str, bytes]]:
-        """Return key and JSON of the last `count` records by the sorting of their keys."""
+    def last_items(self, table: str, count: int) -> Iterator[tuple[str, bytes]]:
+        """Yield key and JSON of the last `count` records by the sorting of their keys."""
         return self._read_all(table, self.contents.last(table, count))
 
     def refresh(self) -> bool:
@@ -234,11 +237,14 @@ class JournalFile:
         line = None if place is None else read_line(self._descriptor, place)
         return line if _is_of(line, table, key) else None
 
-    def _read_all(self, table: str, places: Mapping[str, Place]) -> list[tuple[str, bytes]]:
-        lines = list(read_lines(self._descriptor, list(places.values())))
-        if all(_is_of(line, table, key) for line, key in zip(lines, places, strict=True)):
-            return [(line.key, line.value) for line in lines if line is not None]
-        return [(key, value) for key in places if (value := self.value(table, key)) is not None]
+    def _read_all(self, table: str, places: Iterator[tuple[str, Place]]) -> Iterator[tuple[str, bytes]]:
+        while part := tuple(islice(places, _PART)):
+            lines = list(read_lines(self._descriptor, [place for _, place in part]))
+            if all(_is_of(line, table, key) for line, (key, _) in zip(lines, part, strict=True)):
+                yield from ((line.key, line.value) for line in lines if line is not None)
+            else:
+                # A place is damaged, or the file has been written anew since the places were looked up.
+                yield from ((key, value) for key, _ in part if (value := self.value(table, key)) is not None)
 
     def _write_at_end(self, data: bytes, *, durable: bool) -> None:
         disk = self._options.disk

@@ -56,14 +56,14 @@ class JournalStorage(Storage):
         pending = self._pending_of(table)
         return pending[key] if key in pending else self.file.value(table, key)
 
-    def items(self, table: str, keys: Sequence[str]) -> list[tuple[str, bytes]]:
-        """Return key and JSON of many records, those that are missing left out."""
+    def items(self, table: str, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield key and JSON of many records, those that are missing left out."""
         if self._pending_of(table):
-            return [(key, value) for key in keys if (value := self.value(table, key)) is not None]
+            return ((key, value) for key in keys if (value := self.value(table, key)) is not None)
         return self.file.items(table, keys)
 
-    def last_items(self, table: str, count: int) -> list[tuple[str, bytes]]:
-        """Return key and JSON of the last `count` records by the sorting of their keys."""
+    def last_items(self, table: str, count: int) -> Iterator[tuple[str, bytes]]:
+        """Yield key and JSON of the last `count` records by the sorting of their keys."""
         if self._pending_of(table):
             return self.items(table, sorted(self.keys(table))[-count:] if count > 0 else ())
         return self.file.last_items(table, count)

@@ -9,7 +9,6 @@ from smith_core.store.search.helper import IndexHelper
 from smith_core.store.search.index import SearchIndex
 from smith_core.store.search.indexer import Indexer, Progress, no_progress
 from smith_core.store.search.results import SearchOrder, SearchPage, SearchStatus
-from smith_core.store.search.searching import run_search
 from smith_core.store.search.source import JournalSource
 from smith_core.store.search.worker import IndexWorker
 
@@ -77,6 +76,9 @@ class SearchService:
         self._worker.wait_until_tried(_OPEN_TIMEOUT_S)
 
     def _search(self, query: str, order: SearchOrder, limit: int, offset: int) -> SearchPage:
+        # Most sessions search nothing.
+        from smith_core.store.search.searching import run_search
+
         self._open()
         try:
             page = run_search(self._index, query, order, limit, offset)

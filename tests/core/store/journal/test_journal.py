@@ -256,7 +256,7 @@ def test_damage_that_the_side_file_hides_is_found_when_it_is_read(tmp_path: Path
     notices: list[StoreNotice] = []
     again = JournalStorage(path, JournalOptions(disk=UnsyncedDisk(), index_lines=1, report=notices.append))
     assert notices == []
-    there = again.items("conversation", again.keys("conversation"))
+    there = list(again.items("conversation", again.keys("conversation")))
     assert len(there) == 49
     assert len(notices) == 1
     assert Path(notices[0].kept_copy).read_bytes() == bytes(data)
