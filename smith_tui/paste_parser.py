@@ -209,10 +209,12 @@ class InputDecoder(codecs.IncrementalDecoder):
     def __init__(self, encoding: str = "utf-8") -> None:
         super().__init__()
         self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        self._has_ended = False
 
     def decode(self, data: Any, final: bool = False) -> str:
         """Return the text of the bytes so far."""
-        if not data and not final:
+        if not data and not final and not self._has_ended:
+            self._has_ended = True
             os.kill(os.getpid(), signal.SIGHUP)
         return self._decoder.decode(data, final)
 

@@ -47,6 +47,8 @@ class OrderlyApp(App[None]):
         self.exit(return_code=128 + number)
 
     def _hang_up(self, number: int, frame: object) -> None:
+        # A further one would begin the last steps anew, within themselves, and so on for ever.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         for last_step in self.at_hang_up:
             last_step()
         os._exit(128 + number)
