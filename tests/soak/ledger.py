@@ -15,6 +15,7 @@ class Ledger(msgspec.Struct):
     known: set[str] = msgspec.field(default_factory=set)
     lost: list[str] = msgspec.field(default_factory=list)
     _removals: list[tuple[float, int]] = msgspec.field(default_factory=list)
+    _checked_at: float = 0.0
 
     def acknowledge(self, marks: Set[str]) -> None:
         """Take marks in."""
@@ -28,9 +29,10 @@ class Ledger(msgspec.Struct):
         """Note what is missing without having been removed on purpose, and return it; each mark is noted once."""
         missing = self.known - stored
         self.known -= missing
-        now = time.monotonic()
         left = len(missing)
-        removals = [(until, most) for until, most in self._removals if until > now]
+        # A check that comes late finds what was removed in time.
+        removals = [(until, most) for until, most in self._removals if until > self._checked_at]
+        self._checked_at = time.monotonic()
         self._removals = []
         for until, most in removals:
             used = min(left, most)

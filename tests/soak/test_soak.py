@@ -48,6 +48,20 @@ def test_marks_are_lost_unless_somebody_took_them_away() -> None:
     assert (ledger.known, ledger.lost) == ({"p1"}, ["p2"])
 
 
+def test_what_was_removed_is_forgiven_by_the_first_check_behind_it_however_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    ledger = Ledger()
+    ledger.acknowledge({"p1", "p2"})
+    ledger.check({"p1", "p2"})
+    ledger.expect_removal(2)
+    now[0] = 500.0
+    assert ledger.check({"p1"}) == set()
+    assert ledger.check(set()) == {"p1"}
+
+
 def test_marks_are_found_in_what_is_stored_wherever_they_stand() -> None:
     stored = msgspec.json.encode({"content": "p00001 one of several\np00002 one\ta00003", "role": "user"})
     assert marks_in(stored) == {"p00001", "p00002", "a00003"}
