@@ -21,6 +21,7 @@ from typing import Any
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.constants import ESCAPE_DELAY
+from textual.keys import Keys
 from textual.message import Message
 
 PASTE_START = "\x1b[200~"
@@ -42,6 +43,10 @@ _REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;
 # xterm's modes by which Alt sends an Escape before the key, and not another letter (é for Alt+I).
 ALT_MODES = ("1036", "1039")
 _ALT_IS_A_LETTER = re.compile(rf"\x1b\[\?({'|'.join(ALT_MODES)});2\$y")
+
+# Kitty's keyboard protocol: code and alternatives, modifiers and kind of event, text.
+_KEY_REPORT = re.compile(r"\x1b\[([\d:;]+)([u~A-FHPQRS])")
+_NO_KEY = events.Key(Keys.Ignore, None)
 
 
 class AltIsALetter(Message):
@@ -127,7 +132,11 @@ class PasteParser(XTermParser):
             return [events.Key(f"alt+{sequence[1]}", None)]
         if sequence == "\x1b\r" or (alt and sequence == "\r"):
             return [events.Key("alt+enter", None)]
-        known = list(super()._sequence_to_key_events(sequence, alt))
+        plain = _plain_report(sequence)
+        try:
+            known = [_NO_KEY] if plain is None else list(super()._sequence_to_key_events(plain, alt))
+        except (ValueError, OverflowError):  # numbers that are no characters
+            known = [_NO_KEY]
         if not known and len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1] in ascii_lowercase:
             # No longer sequence begins like that, so there is nothing to wait a tenth of a second for.
             return [events.Key(f"alt+{sequence[1]}", sequence[1])]
@@ -189,6 +198,20 @@ class PasteParser(XTermParser):
         pasted.append(data[:end])
         self._pasted, self._held, self._pasted_at = None, "", time.monotonic()
         return data[end + len(PASTE_END) :], events.Paste("".join(pasted))
+
+
+def _plain_report(sequence: str) -> str | None:
+    """Return what reports a key without what was not asked for, None when the key was let go.
+
+    A program that did not clean up behind itself leaves a terminal that tells more than the stock parser reads.
+    """
+    found = _KEY_REPORT.fullmatch(sequence)
+    if found is None or ":" not in found[1]:
+        return sequence
+    key, *rest = found[1].split(";")
+    modifiers, _, kind = "".join(rest[:1]).partition(":")
+    fields = [key.partition(":")[0], modifiers, *rest[1:]]
+    return None if kind == "3" else f"\x1b[{';'.join(fields)}{found[2]}"
 
 
 def use_paste_parser() -> None:

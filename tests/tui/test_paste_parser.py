@@ -56,6 +56,22 @@ def test_typed_keys_stay_keys() -> None:
     assert parsed("a\x0f\rb") == ["key a", "key ctrl+o", "key enter", "key b"]
 
 
+def test_b23_key_reports_of_which_more_is_told_than_was_asked_for_are_keys_all_the_same() -> None:
+    told = {"97;5:1u": "ctrl+a", "97:65;5u": "ctrl+a", "97:65u": "a", "1;1:2A": "up", "98::99;1:1;98u": "b"}
+    for report, key in told.items():
+        assert parsed(f"\x1b[{report}") == [f"key {key}"], report
+    let_go_or_no_character = ("97;5:3u", "1;1:3A", "9999999u", "9999999;1u", "97;1;9999999u", "99999999999999999999u")
+    for report in let_go_or_no_character:
+        assert parsed(f"\x1b[{report}x") == ["key x"], report
+
+
+@given(st.sampled_from(["", "<", "?", "48;"]), st.text("0123456789:;", max_size=25), st.sampled_from("u~ABHPRStmMy"))
+def test_b23_no_report_breaks_the_parser(mark: str, numbers: str, end: str) -> None:
+    parser = PasteParser()
+    list(parser.feed(f"\x1b[{mark}{numbers}{end}"))
+    assert "key x" in described([*parser.feed("\x1b\x1b\x1b"), *parser.feed("x" * 40)])
+
+
 def test_alt_with_a_digit_or_enter_is_what_it_is_with_and_without_the_kitty_protocol() -> None:
     assert parsed(*(f"\x1b{digit}" for digit in range(10))) == [f"key alt+{digit}" for digit in range(10)]
     assert parsed("\x1b\r", "\r", "\x1b[13;3u") == ["key alt+enter", "key enter", "key alt+enter"]
