@@ -91,6 +91,10 @@ class GlobalFile:
         meta = self._conversations.meta(noted)
         return "" if meta is not None and meta.deleted_at else noted
 
+    def goes_on_with(self, conversation_id: str) -> bool:
+        """Whether it is noted already, as far as this process knows, that a start goes on with a conversation."""
+        return self._config.active_conversation() == conversation_id
+
     # Catalogue
 
     def remember(self, meta: ConversationMeta, size: int, *, active: str | None = None) -> None:

@@ -92,6 +92,10 @@ class Store:
         file = self._files.writing(conversation_id)
         self._save_into(file)
         file.write_prompt(turn_id, message, self._cwd, self._project_id)
+        with suppress(*_CACHE_FAILURES):
+            if not self.global_file.goes_on_with(conversation_id):
+                # A start behind a kill shall find what was just said, not the conversation before or an empty one.
+                self.note_in_catalogue()
 
     def persist_turn(self, record: TurnRecord) -> None:
         """Keep a finished turn; one that cannot be saved now stays in memory and goes along with the next."""

@@ -20,6 +20,7 @@ from smith_core.store.layout import StoreLayout
 from smith_core.store.memory import MemoryPersistence
 from smith_core.store.peek import read_stored_overrides
 from smith_core.store.persistence import DiskPersistence, open_disk_persistence
+from smith_core.store.store import Store
 from tests.support.store_disks import FullDisk, open_store
 
 
@@ -468,6 +469,15 @@ async def test_a_prompt_that_was_saved_is_not_doubled_by_a_turn_that_was_not(fol
     again = open_store(folder)
     assert [message.role for message in await again.load_messages("conv")] == ["user", "assistant", "tool", "assistant"]
     await again.aclose()
+
+
+def test_a_kill_right_behind_the_first_prompt_of_a_conversation_is_gone_on_behind(folder: Path) -> None:
+    store = Store(folder)
+    store.persist_turn(turn("old", 1))
+    store.global_file.set_active("")
+    store.save_prompt("new", "turn-2", prompt(2))
+    assert Store(folder).global_file.active_conversation() == "new"
+    store.close()
 
 
 async def test_a_failed_sync_neither_loses_nor_doubles_a_turn(folder: Path) -> None:
