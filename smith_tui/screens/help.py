@@ -61,6 +61,10 @@ class HelpRows(Widget):
     """A title with rows below it, their names in a column."""
 
     ALLOW_SELECT = False
+    COMPONENT_CLASSES = {"help-rows--title"}  # noqa: RUF012
+    DEFAULT_CSS = """
+    HelpRows > .help-rows--title { color: $primary; text-style: bold; }
+    """
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         super().__init__()
@@ -76,7 +80,8 @@ class HelpRows(Widget):
         """Return one line at exactly the width of the widget."""
         width = self.size.width
         lines = self._lines_at(width)
-        return paint(lines[y] if y < len(lines) else BLANK, width, SeenStyles(self.rich_style))
+        base = self.get_component_rich_style("help-rows--title") if y == 0 else self.rich_style
+        return paint(lines[y] if y < len(lines) else BLANK, width, SeenStyles(base))
 
     def _lines_at(self, width: int) -> list[Line]:
         if self._lines[0] != width:
