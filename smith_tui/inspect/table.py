@@ -13,7 +13,7 @@ from smith_tui import wording
 from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import cell_width, cut_to
 from smith_tui.transcript.ink import Ink
-from smith_tui.transcript.lines import PLAIN, Line, Span, line_of
+from smith_tui.transcript.lines import PLAIN, Line, Span, line_of, merge
 from smith_tui.transcript.summaries import summarize
 from smith_tui.widgets.result_list import Frame
 
@@ -110,7 +110,9 @@ def row_line(
         text, style = texts.get(column.name, _EMPTY)
         spans.append((_fitted(text, column), style))
         used += column.width + column.gap
-    return line_of([*spans, (cut_to(rest[0], max(0, frame.width - used - 1)), rest[1])])
+    text = cut_to(rest[0], max(0, frame.width - used - 1))
+    # The columns are as wide as they are: only the last text has to be measured.
+    return Line(tuple(merge([*spans, (text, rest[1])])), used + cell_width(text))
 
 
 def speaker(role: str, ink: Ink) -> Span:
