@@ -1,4 +1,4 @@
-"""The end of the conversation to go on with, before anything else is ready: no TinyDB, no lock, no change."""
+"""The end of the conversation to go on with, before anything else is ready: no TinyDB, no lock kept, no change."""
 
 from pathlib import Path
 from typing import NamedTuple, TypeVar
