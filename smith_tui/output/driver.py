@@ -96,6 +96,13 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
         self.is_active = False
 
+    def _run_input_thread(self) -> None:
+        """Read the terminal; a mistake in that ends the app in good order, where the toolkit's own way says success."""
+        try:
+            self.run_input_thread()
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing can be typed any more
+            self._app.call_later(self._app._handle_exception, error)
+
     def _sigcont_application(self, *_: object) -> None:
         if not self._auto_restart:
             return

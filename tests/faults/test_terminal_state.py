@@ -147,7 +147,7 @@ def test_b23_b28_the_start_after_a_kill_removes_picture_and_memory(
         assert not box.images and not segments_of(killed)
 
 
-@pytest.mark.parametrize("key", ["w", "k"], ids=["worker", "key handler"])
+@pytest.mark.parametrize("key", ["w", "k", "r"], ids=["worker", "key handler", "reader"])
 def test_b23_an_exception_anywhere_gives_the_terminal_back_and_says_so(rainy: Place, key: str) -> None:
     command = [sys.executable, "-m", "tests.support.breaking_show"]
     root = {"PYTHONPATH": str(Path(__file__).parents[2])}
