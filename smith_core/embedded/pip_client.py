@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -94,7 +95,9 @@ def pip_command(find_module: Callable[[str], object] = importlib.util.find_spec)
     with contextlib.suppress(ImportError):
         import ensurepip
 
-        for bundled in sorted((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")):
+        # Distributions of Linux name another folder, and leave the usual one out.
+        folders = [str(Path(ensurepip.__file__).parent / "_bundled"), sysconfig.get_config_var("WHEEL_PKG_DIR")]
+        for bundled in (wheel for folder in filter(None, folders) for wheel in sorted(Path(folder).glob("pip-*.whl"))):
             return [sys.executable, "-P", str(bundled / "pip")]
     return None
 

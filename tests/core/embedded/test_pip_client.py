@@ -113,3 +113,15 @@ def test_without_pip_the_copy_of_ensurepip_is_run() -> None:
     assert command[0] == sys.executable
     ran = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("pip ")
+
+
+def test_a_distribution_may_keep_that_copy_in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ensurepip.__file__", str(tmp_path / "ensurepip" / "__init__.py"))
+    monkeypatch.setattr("sysconfig.get_config_var", {"WHEEL_PKG_DIR": str(tmp_path / "wheels")}.get)
+    assert pip_command(find_module=lambda name: None) is None
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "pip-23.0.1-py3-none-any.whl").touch()
+    command = pip_command(find_module=lambda name: None)
+    assert command == [sys.executable, "-P", str(tmp_path / "wheels" / "pip-23.0.1-py3-none-any.whl" / "pip")]

@@ -156,8 +156,12 @@ def test_b28_segments_are_private_and_none_is_left() -> None:
 
 
 def test_b28_the_next_start_removes_what_a_killed_one_has_left_and_nothing_else(tmp_path: Path) -> None:
-    code = "import os; from smith_tui.graphics.segments import Segments; print(Segments().put(b'x')); os._exit(9)"
+    code = (
+        "import os; from smith_tui.graphics.segments import Segments; "
+        "print(Segments().put(b'x'), flush=True); os._exit(9)"
+    )
     name = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+    assert name
     mine = Segments()
     kept = mine.put(b"y")
     box = PictureBox()
