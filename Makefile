@@ -18,8 +18,9 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# Three workers for two cores, for tests of terminals mostly wait; those of a file share what they start.
-PYTEST_ARGS ?= -n 3 --dist loadfile
+# Three workers for two cores, for tests of terminals mostly wait; those of a file share what they start. In the order
+# of the files, for that with the fewest tests, which would be the last one, may be the longest.
+PYTEST_ARGS ?= -n 3 --dist loadfile --no-loadscope-reorder
 
 suite: .venv/.dev
 	@$(BIN)/smith-tui model install small
