@@ -71,7 +71,9 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 def typed_text(message: Message) -> str:
-    """Return what the person typed of a prompt, without the files attached to it."""
+    """Return what the person typed: a prompt without the files attached to it, a shell line without its output."""
+    if message.metadata is not None and message.metadata.command:
+        return f"!{message.metadata.command}"
     typed = message.metadata.typed_chars if message.metadata is not None else -1
     return message.content if typed < 0 else message.content[:typed]
 

@@ -7,6 +7,7 @@ from smith_core.commands.opening import take_over
 from smith_core.errors import failure
 from smith_core.messages import Message, typed_text
 from smith_core.session.history import History
+from smith_core.session.shell_line import run_shell_line
 from smith_core.session.values import TurnRequest
 
 
@@ -20,9 +21,14 @@ def last_turns(messages: Sequence[Message], count: int) -> int:
 
 
 async def retry(context: CommandContext, arguments: str) -> None:
-    """Take the last turn out of the conversation and run its prompt again."""
+    """Take the last turn out of the conversation and run its prompt, or its shell line, again."""
+    messages = context.services.conversation.messages
+    metadata = messages[last_turns(messages, 1)].metadata if messages else None
     prompt = await take_out(context, 1)
     await take_over(context.session, context.emit)
+    if metadata is not None and metadata.command:
+        await run_shell_line(context.session, prompt, context.emit)
+        return
     await context.session.run_turn(TurnRequest(text=prompt), context.emit)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smith_core.events import AnyEvent, Notice, ToolEnded, ToolOutput, ToolStarted, TurnEnded
+from smith_core.events import AnyEvent, Notice, PromptReturned, ToolEnded, ToolOutput, ToolStarted, TurnEnded
 from smith_core.messages import shell_line_header
 from smith_core.session.shell_line import KEPT_CHARS, own_shell
 from tests.support.engine import command, open_engine, open_stored_engine, run_turn
@@ -96,3 +96,13 @@ def test_the_persons_own_shell_is_used_when_it_can_be(tmp_path: Path) -> None:
     shell.chmod(0o755)
     assert own_shell({"SHELL": str(shell), "PATH": "/bin"}) == str(shell)
     assert (own_shell({"SHELL": "relative", "PATH": "/bin:/usr/bin"}) or "").endswith("sh")
+
+
+async def test_a_shell_line_is_undone_as_it_was_typed_and_retried_in_the_shell(tmp_path: Path) -> None:
+    runtime = open_engine(tmp_path, ScriptedClient())
+    await command(runtime, "!echo x >> lines")
+    await command(runtime, "/retry")
+    assert (tmp_path / "lines").read_text() == "x\nx\n"
+    assert len(runtime.services.conversation.messages) == 1
+    events = await command(runtime, "/undo")
+    assert [event.text for event in events if isinstance(event, PromptReturned)] == ["!echo x >> lines"]
