@@ -34,10 +34,14 @@ def pressing(*keys: str) -> Callable[[Stage], Awaitable[None]]:
     """Press keys of the inspect view, and wait behind those that build something."""
 
     async def press(stage: Stage) -> None:
+        waiting: list[str] = []
         for key in keys:
-            await stage.pilot.press(key)
+            waiting.append(key)
             if key in ("m", "w", "e", "alt+i"):
+                await stage.pilot.press(*waiting)
+                waiting.clear()
                 await stage.settle(0.06)
+        await stage.pilot.press(*waiting)
 
     return press
 
