@@ -28,3 +28,11 @@ def wait_for_file(path: Path, timeout: float = 20) -> str:
     command = ["sh", "-c", 'until [ -s "$0" ]; do sleep 0.02; done', str(path)]
     subprocess.run(command, check=True, timeout=timeout)
     return path.read_text()
+
+
+def waited_for_a_core() -> float:
+    """Return how many seconds this thread could have run while others had the cores; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
