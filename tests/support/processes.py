@@ -31,7 +31,7 @@ def wait_for_file(path: Path, timeout: float = 20) -> str:
 
 
 def waited_for_a_core() -> float:
-    """Return how many seconds this thread could have run while others had the cores; 0 where the system does not say."""
+    """Return for how many seconds others had the cores when this thread could run; 0 where no system says so."""
     try:
         return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
     except OSError:
