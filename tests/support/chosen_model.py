@@ -37,11 +37,14 @@ def marks(text: str) -> list[str]:
 
 
 class ChosenModel:
-    """Plays the chosen rounds, then answers; `refused` is what a strict endpoint would not take."""
+    """Plays the chosen rounds, then answers; `refused` is what a strict endpoint would not take.
+
+    holds: set with a round that holds a turn up.
+    """
 
     def __init__(self) -> None:
         self.rounds: list[str] = []
-        self.gate = asyncio.Event()
+        self.gate, self.holds = asyncio.Event(), asyncio.Event()
         self.refused: list[str] = []
         self.heard: set[str] = set()
         self.answers = self.prompts = 0
@@ -57,6 +60,8 @@ class ChosenModel:
         self.heard = {mark for message in messages if message["role"] == "user" for mark in marks(message["content"])}
         chosen = self.rounds.pop(0) if self.rounds else ""
         self.holds_children = chosen == "held children"
+        if chosen in HELD:
+            self.holds.set()
         if chosen == "held":
             return [StreamReasoning(text="hm"), StreamText(text="so far"), self.gate, self._done()]
         return ROUNDS[chosen] if chosen else self._done().completion
