@@ -124,7 +124,8 @@ def _cannot_fit(fitted: FittedWindow, limits: WindowLimits) -> AgentError:
     if fitted.tokens <= limits.token_limit:
         message = (
             f"no room is left for the results of the last calls: system prompt and message take about {fitted.tokens} "
-            f"of {limits.token_limit} tokens; start anew with /new, or choose a model with a larger window with /model"
+            f"of {limits.token_limit} tokens; start anew with /new, or choose a model with a larger window "
+            "with /model or --model"
         )
     return AgentError(kind="policy", code="context_too_long", message=message, origin="turn")
 

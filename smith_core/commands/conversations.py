@@ -77,6 +77,9 @@ async def fork(context: CommandContext, arguments: str) -> None:
         if not (arguments.isascii() and arguments.isdecimal()) or int(arguments[:9]) < 1:
             raise failure("policy", "usage", "usage: /fork [number of the last message that the copy is to have]")
         up_to = int(arguments[:9])
+        last = max((stored.sequence for stored in await context.services.persistence.load_tail(source, 1)), default=0)
+        if up_to > last:
+            raise failure("policy", "usage", f"the last message is number {last}; /fork without a number copies all")
     copy = await context.services.persistence.fork(source, up_to)
     if await open_conversation(session, context.emit, copy):
         context.say("fork", "this is a copy; the other conversation stays as it is")

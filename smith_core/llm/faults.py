@@ -64,7 +64,9 @@ FAULTS: Mapping[str, FaultRule] = {
         "{status} from {where}: {refused}, or name another variable in llm_config.api_key_env{quote}",
     ),
     "forbidden": FaultRule(
-        "protocol", False, "{status} from {where}: {key} may not use this model; choose another with /model{quote}"
+        "protocol",
+        False,
+        "{status} from {where}: {key} may not use this model; choose another with /model or --model{quote}",
     ),
     "not_found": FaultRule(
         "protocol",
@@ -73,7 +75,9 @@ FAULTS: Mapping[str, FaultRule] = {
         "the model's name (/model lists them){quote}",
     ),
     "bad_request": FaultRule(
-        "protocol", False, "{status} from {where}: the request was refused; try another model with /model{quote}"
+        "protocol",
+        False,
+        "{status} from {where}: the request was refused; try another model with /model or --model{quote}",
     ),
     "context_too_long": FaultRule(
         "protocol",

@@ -314,9 +314,12 @@ async def _cancellable(work: Coroutine[Any, Any, Completion], token: CancelToken
 
 def _empty_error(model: str, attempts: int, finish_reason: str) -> AgentError:
     times = "once" if attempts == 1 else f"{attempts} times"
-    hint = "ask in other words, or choose another model with /model"
+    hint = "ask in other words, or choose another model with /model or --model"
     if finish_reason == "length":
-        hint = "its output limit was used up before the answer; ask for less, or choose another model with /model"
+        hint = (
+            "its output limit was used up before the answer; ask for less, "
+            "or choose another model with /model or --model"
+        )
     return AgentError(
         kind="protocol",
         code="empty_response",

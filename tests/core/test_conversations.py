@@ -196,6 +196,9 @@ async def test_a_fork_at_a_message_goes_its_own_way(tmp_path: Path) -> None:
     await command(runtime, f"/load {conversation_id}")
     assert runtime.services.conversation.messages == messages
     assert "usage" in said(await command(runtime, "/fork x"))
+    last = runtime.services.conversation.conversation_id
+    assert "the last message is number 6" in said(await command(runtime, "/fork 7"))
+    assert runtime.services.conversation.conversation_id == last
     await command(runtime, "/new")
     assert "nothing to copy" in said(await command(runtime, "/fork"))
     await runtime.stop_session("quit")
