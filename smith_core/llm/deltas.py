@@ -1,6 +1,6 @@
 """Assembling a stream of chat-completion chunks into parts and one completion, whatever gateway wrote them.
 
-A chunk is a decoded JSON object of the OpenAI chat-completions stream:
+A chunk is a decoded JSON object, a dict all the way down, of the OpenAI chat-completions stream:
 {"choices": [{"delta": {...}, "finish_reason": ...}], "usage": {...}}.
 """
 
@@ -18,6 +18,7 @@ CHARS_PER_TOKEN = 4
 
 _TEXT_FIELDS = ("content", "refusal")
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_FIRST_CHOICE = (None, 0)
 _NO_MARKER = frozenset({"", "null", "none"})
 
 
@@ -43,29 +44,32 @@ class DeltaAssembler:
         Only the first choice counts, for only one is asked for. Unknown fields are passed over.
         """
         usage = chunk.get("usage")
-        if isinstance(usage, Mapping):
+        if isinstance(usage, dict):
             self._usage = usage
         choices = chunk.get("choices")
-        if not isinstance(choices, list | tuple):
+        if not isinstance(choices, list):
             return []
         self.chunks += 1
         parts: list[AnyStreamPart] = []
         for choice in choices:
-            if isinstance(choice, Mapping) and choice.get("index") in (None, 0):
+            if isinstance(choice, dict) and choice.get("index") in _FIRST_CHOICE:
                 parts += self._feed_choice(choice)
         return parts
 
-    def _feed_choice(self, choice: Mapping[str, Any]) -> list[AnyStreamPart]:
+    def _feed_choice(self, choice: dict[str, Any]) -> list[AnyStreamPart]:
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason.lower() not in _NO_MARKER:
             self.finish_reason = reason
         delta = choice.get("delta") or choice.get("message")
-        return self._feed_delta(delta) if isinstance(delta, Mapping) else []
+        return self._feed_delta(delta) if isinstance(delta, dict) else []
 
-    def _feed_delta(self, delta: Mapping[str, Any]) -> list[AnyStreamPart]:
+    def _feed_delta(self, delta: dict[str, Any]) -> list[AnyStreamPart]:
         parts: list[AnyStreamPart] = []
         content = delta.get("content")
-        if isinstance(content, list):
+        if len(delta) == 1 and isinstance(content, str):
+            # So it is in nearly every chunk of a long answer.
+            reasoning, text = "", content
+        elif isinstance(content, list):
             reasoning, text = _split_blocks(content)
         else:
             reasoning = _first_text(delta, _REASONING_FIELDS)
@@ -74,10 +78,12 @@ class DeltaAssembler:
             parts.append(StreamReasoning(text=ready))
         if text and (ready := self._text.add(text)):
             parts.append(StreamText(text=ready))
+        if len(delta) == 1 and text:
+            return parts
         calls = delta.get("tool_calls")
         if isinstance(calls, list):
-            parts += [_progress(self._calls, fragment) for fragment in calls if isinstance(fragment, Mapping)]
-        if isinstance(legacy := delta.get("function_call"), Mapping):
+            parts += [_progress(self._calls, fragment) for fragment in calls if isinstance(fragment, dict)]
+        if isinstance(legacy := delta.get("function_call"), dict):
             parts.append(_progress(self._calls, {"function": legacy}))
         return parts
 
@@ -119,11 +125,12 @@ class _TextChannel:
         self._held = ""
 
     def add(self, text: str) -> str:
-        if self._held or not text.isascii():
+        if self._held or not text.isascii() or "\0" in text:
             text, self._held = self._held + text, ""
             if "\ud800" <= text[-1] <= "\udbff":
                 text, self._held = text[:-1], text[-1]
-        return self._keep(clean_text(text))
+            text = clean_text(text)
+        return self._keep(text)
 
     def finish(self) -> str:
         held, self._held = self._held, ""

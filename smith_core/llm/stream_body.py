@@ -1,7 +1,7 @@
 """Reading the HTTP response of a streamed answer: events into parts, silence and every odd ending into errors."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -98,17 +98,18 @@ class StreamBody:
     def _take(self, events: list[SseEvent]) -> bool:
         """Feed events to the assembler and say whether any of them was a sign of life; comments never get here."""
         parts: list[AnyStreamPart] = []
-        alive = False
+        alive, assembler = False, self._assembler
         try:
             for event in events:
                 if event.data.strip() == DONE:
                     self._is_done = True
                     break
                 chunk = self._decode(event)
-                parts += self._assembler.feed(chunk)
+                parts += assembler.feed(chunk)
                 # Gateways keep connections alive with chunks that have no choices, too.
-                alive = alive or bool(chunk.get("choices"))
-                if self._assembler.finish_reason and chunk.get("usage") and not chunk.get("choices"):
+                if chunk.get("choices"):
+                    alive = True
+                elif assembler.finish_reason and chunk.get("usage"):
                     self._is_done = True
         finally:
             if parts:
@@ -116,7 +117,7 @@ class StreamBody:
         self._is_alive = self._is_alive or alive
         return alive
 
-    def _decode(self, event: SseEvent) -> Mapping[str, Any]:
+    def _decode(self, event: SseEvent) -> dict[str, Any]:
         self._events += 1
         try:
             value = decode_json(event.data)
@@ -125,7 +126,7 @@ class StreamBody:
                 said = {"message": event.data.decode("utf-8", "replace")}
                 raise AgentFailure(error_inside(said, self._target)) from None
             raise AgentFailure(self._bad_answer(f"“{_shown(event.data)}”")) from None
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise AgentFailure(self._bad_answer(f"“{_shown(event.data)}”"))
         if value.get("error") or event.name == "error":
             raise AgentFailure(error_inside(value, self._target))
@@ -157,9 +158,9 @@ class StreamBody:
         except (ValueError, RecursionError):
             kind = response.headers.get("content-type", "unknown type").partition(";")[0]
             raise AgentFailure(self._bad_answer(f"“{_shown(document)}” ({kind})")) from None
-        if isinstance(value, Mapping) and value.get("error"):
+        if isinstance(value, dict) and value.get("error"):
             raise AgentFailure(error_inside(value, self._target))
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             self._on_parts(self._assembler.feed(value) + self._assembler.finish())
         if not self._assembler.finish_reason:
             raise AgentFailure(self._bad_answer(f"“{_shown(document)}”"))
