@@ -110,7 +110,7 @@ class PermissionBar(Widget, can_focus=True):
         call = self._call_rows(width)
         hidden = len(call) - rows
         if hidden > 0 and index == rows - 1:
-            text = f"{_INDENT}… {hidden + 1} more rows; a click on the card above, or Tab and Enter, shows all of it"
+            text = f"{_INDENT}… {hidden + 1} more rows; a click on the card above, or Tab and Enter, unfolds them"
             return [Segment(cut_to(text, width), self.get_component_rich_style("permission-bar--more"))]
         return [Segment(cut_to(_INDENT + call[index], width), self.rich_style)] if index < len(call) else []
 

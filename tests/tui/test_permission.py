@@ -190,7 +190,7 @@ async def test_long_and_odd_calls_keep_the_bar_whole() -> None:
             assert_exact_width(bar)
             assert "\x1b" not in "".join(lines_of(bar))
             if size[0] == 80:
-                assert "more rows; a click on the card above, or Tab and Enter, shows all of it" in lines_of(bar)[-2]
+                assert "more rows; a click on the card above, or Tab and Enter, unfolds them" in lines_of(bar)[-2]
         bar = PermissionBar(lambda answer: None, lambda: True)
         app = WidgetApp(bar)
 
