@@ -1,8 +1,11 @@
 """What the model host itself costs: processor time per chunk of a stream."""
 
 import asyncio
+import multiprocessing
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from typing import Any
 
 import httpx
@@ -35,9 +38,29 @@ def _chunk(content: str, finish: str | None = None) -> bytes:
 
 def chunk_cost(rounds: int = 3) -> tuple[Reading, ...]:
     """CPU per chunk, from bytes to parts: the cheap way and litellm's wrapper, and a bare reader of the bytes."""
+    with _server() as url:
+        return asyncio.run(_chunk_cost(url, rounds))
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    """Serve in a process of its own: a thread of this one would fight for its lock, which is no work of the host."""
+    context = multiprocessing.get_context("spawn")
+    ours, its = context.Pipe()
+    process = context.Process(target=_serve, args=(its,))
+    process.start()
+    try:
+        yield ours.recv()
+    finally:
+        ours.send("stop")
+        process.join()
+
+
+def _serve(pipe: Connection) -> None:
     answers = {"m": written(CHUNKS), "wrapped": written(WRAPPED_CHUNKS)}
     with ServerThread(lambda request: answers[request["model"]]) as backend:
-        return asyncio.run(_chunk_cost(backend.url, rounds))
+        pipe.send(backend.url)
+        pipe.recv()
 
 
 async def _chunk_cost(url: str, rounds: int) -> tuple[Reading, ...]:
