@@ -156,8 +156,9 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
             from smith_tui.picture_keeper import keep_picture
             from smith_tui.widgets.key_hints import KeyHints
 
-            shown = (self.chat.prompt.region, self.chat.query_one(KeyHints).region)
-            await keep_picture(early.key, self.canvas, shown, self.start.user_file)
+            chat = self.chat
+            shown, empty = (chat.prompt, chat.query_one(KeyHints)), (chat, chat.status)
+            await keep_picture(early.key, self.canvas, self.start.user_file, shown=shown, empty=empty)
 
     async def on_unmount(self) -> None:
         """End what still runs."""

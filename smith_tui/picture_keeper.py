@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ from smith_tui.first_picture import StartKey, picture_file
 
 if TYPE_CHECKING:
     from textual.geometry import Region
+    from textual.strip import Strip
+    from textual.widget import Widget
 
     from smith_core.config.user_file import UserFile
     from smith_tui.output.canvas import Canvas
@@ -27,15 +29,32 @@ _TOOLKIT = ("textual", "rich")
 
 
 async def keep_picture(
-    key: StartKey | None, canvas: "Canvas | None", shown: "Iterable[Region]", user_file: "UserFile | None"
+    key: StartKey | None,
+    canvas: "Canvas | None",
+    user_file: "UserFile | None",
+    *,
+    shown: "Iterable[Widget]",
+    empty: "Sequence[Widget]",
 ) -> None:
-    """Keep what stands in the regions `shown`, and empty ground around it, beside the loop.
+    """Keep what the widgets `shown` show, and the empty grounds of others, each above those before, beside the loop.
 
     Nothing is kept of a start that may have no picture, or whose screen has changed its size.
     """
     if key is not None and canvas is not None and user_file is not None and canvas.size == key.size:
-        picture = canvas.chrome(shown).encode()
+        picture = canvas.chrome([*map(_ground_of, empty), *map(_rows_of, shown)]).encode()
         await asyncio.to_thread(write_picture, key, picture, user_file.path)
+
+
+def _ground_of(widget: "Widget") -> "tuple[Region, list[Strip]]":
+    from textual.strip import Strip
+
+    region = widget.region
+    return region, [Strip.blank(region.width, widget.rich_style)] * region.height
+
+
+def _rows_of(widget: "Widget") -> "tuple[Region, list[Strip]]":
+    region = widget.region
+    return region, widget.render_lines(region.size.region)
 
 
 def write_picture(key: StartKey, picture: bytes, user_file: Path) -> None:

@@ -1,6 +1,6 @@
 """The screen twice: as the app wants it and as the terminal shows it; what is written is the difference."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.color import ColorSystem
 from textual._compositor import ChopsUpdate, LayoutUpdate
@@ -8,7 +8,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from smith_tui.output.encoder import Encoder
-from smith_tui.output.pens import Pen, PenBox
+from smith_tui.output.pens import PenBox
 from smith_tui.output.rows import Row, blank_row, cells_of, part_of
 from smith_tui.output.scrolling import find_shift, shifted
 
@@ -39,19 +39,15 @@ class Canvas:
         """What the app wants to be shown."""
         return tuple(self._wanted)
 
-    def chrome(self, shown: Iterable[Region]) -> str:
-        """Return what draws the wanted screen with the text of these regions alone, everything else as empty ground."""
+    def chrome(self, drawn: Iterable[tuple[Region, Sequence[Strip]]]) -> str:
+        """Return what draws these rows in these regions of an empty screen, the later ones above."""
         encoder = Encoder(self._width, has_color_erase=self._has_color_erase)
-        grounds: dict[str, Pen] = {}
-        for y, row in enumerate(self._wanted):
-            seen = [region.column_span for region in shown if y in region.line_range]
-            cells = [
-                cell
-                if any(first <= x < end for first, end in seen)
-                else (" ", grounds.setdefault(cell[1].background, Pen(background=cell[1].background)))
-                for x, cell in enumerate(cells_of(*row.parts))
-            ]
-            encoder.cells(y, 0, cells)
+        for y in range(len(self._wanted)):
+            row = blank_row(self._width)
+            for region, strips in drawn:
+                if y in region.line_range:
+                    row = row.with_part(part_of(region.x, region.right, strips[y - region.y], self._box))
+            encoder.cells(y, 0, cells_of(*row.parts))
         return encoder.finish((0, 0))
 
     def resize(self, width: int, height: int) -> None:

@@ -202,6 +202,18 @@ def test_no_control_of_a_text_reaches_the_terminal() -> None:
     assert "\x1b]" not in written and "[2J" not in written.replace("\x1b[2J", "")
 
 
+def test_a_kept_picture_has_only_the_text_and_the_grounds_that_are_given() -> None:
+    canvas = canvas_of(20, 3)
+    canvas.apply(painted(20, *(((text, None),) for text in ("secret", "a secret of a status", "漢字 secret"))))
+    ground = (Region(0, 0, 20, 3), [Strip.blank(20, Style(bgcolor="#112233"))] * 3)
+    shown = (Region(2, 1, 10, 2), [Strip([Segment(text)]).adjust_cell_length(10) for text in ("Type", "Enter 漢")])
+    picture = canvas.chrome([ground, shown])
+    screen = ExactScreen(20, 3)
+    screen.feed(picture)
+    assert [row.rstrip() for row in screen.display] == ["", "  Type", "  Enter 漢"]
+    assert "48;2;17;34;51" in picture and "secret" not in picture
+
+
 def test_a_link_is_opened_and_closed() -> None:
     canvas = canvas_of(10, 1)
     canvas.apply(painted(10, (("a", None), ("link", Style(link="https://example.org")), ("b", None))))
