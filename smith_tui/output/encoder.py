@@ -39,7 +39,7 @@ class Encoder:
     def row(self, y: int, before: Row | None, after: Row) -> None:
         """Write where a row differs from what the terminal shows; None: nobody knows what it shows."""
         if before is None:
-            self.cells(y, 0, cells_of(*after.parts))
+            self._whole_row(y, after)
             return
         old, new = differing(before, after)
         if not new:
@@ -55,10 +55,22 @@ class Encoder:
         is_other = _either(bytes(map(ne, old_text, new_text)), bytes(map(is_not, pens_of(old), pens)))
         for stretch in _STRETCH.finditer(is_other):
             start, end = stretch.span()
-            for pen, same in groupby(pens[start:end]):
-                stop = start + len(list(same))
-                self._plain_text(y, x + start, new_text[start:stop], pen)
-                start = stop
+            self._narrow(y, x + start, new_text[start:end], pens[start:end])
+
+    def _whole_row(self, y: int, row: Row) -> None:
+        text = narrow_text(row.parts)
+        if text is None:
+            self.cells(y, 0, cells_of(*row.parts))
+        else:
+            self._narrow(y, 0, text, pens_of(row.parts))
+
+    def _narrow(self, y: int, x: int, text: str, pens: Sequence[Pen]) -> None:
+        """Write text of which each character has a cell of its own."""
+        start = 0
+        for pen, same in groupby(pens):
+            stop = start + len(list(same))
+            self._plain_text(y, x + start, text[start:stop], pen)
+            start = stop
 
     def scroll(self, top: int, bottom: int, rows: int) -> None:
         """Move the rows `top` to `bottom` up by so many rows, or down when negative, within a scroll region."""
