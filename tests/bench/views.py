@@ -15,7 +15,7 @@ _ALT_I, _ALT_H, _ESCAPE, _CTRL_F, _EMPTY_LINE = b"\x1bi", b"\x1bh", b"\x1b", b"\
 _MOVES = (b"\x1b[A", b"\x1b[5~")
 
 
-def inspect(rounds: int = 5, presses: int = 30) -> tuple[Reading, ...]:
+def inspect(rounds: int = 5, presses: int = 60) -> tuple[Reading, ...]:
     """Alt+I → table painted, and a key that moves → the first change on the screen; 20,000 messages."""
     opened: list[float] = []
     moved: list[list[float]] = []
