@@ -3,7 +3,7 @@
 import gc
 from typing import TYPE_CHECKING, Any
 
-from smith_tui.one_heap import share_one_heap
+from smith_core.heap import give_back, share_one_heap
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -33,7 +33,8 @@ def collect_from_now_on(app: "App[Any]") -> None:
 class Collector:
     """Looks for garbage again and again, for what was made lately in a hurry, and for all when there is time.
 
-    A view that was open for some seconds has outlived the young ones; what remains of it goes with all alone.
+    A view that was open for some seconds has outlived the young ones; what remains of it goes with all alone. What is
+    free behind that is given back: a long output has taken a multiple of what is kept of it.
     """
 
     def __init__(self) -> None:
@@ -51,4 +52,5 @@ class Collector:
             self._quiet_looks += 1
         if self._young_looks >= (WORTH_ALL if self._quiet_looks >= QUIET_LOOKS else MUCH):
             gc.collect()
+            give_back()
             self._young_looks = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from smith_tui import collecting
 from smith_tui.app import app_around
 from smith_tui.collecting import MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
 from tests.support.edited_history import engine
@@ -45,7 +46,11 @@ def test_young_garbage_is_freed_once_it_is_much() -> None:
 
 
 @pytest.mark.parametrize(("busy", "quiet"), [(WORTH_ALL, QUIET_LOOKS), (MUCH, 0)], ids=["quiet", "never quiet"])
-def test_old_garbage_is_freed_when_it_is_quiet_and_after_long_without(busy: int, quiet: int) -> None:
+def test_old_garbage_is_freed_when_it_is_quiet_and_after_long_without(
+    busy: int, quiet: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[bool] = []
+    monkeypatch.setattr(collecting, "give_back", lambda: given_back.append(gone() is None))
     ring = Ring()
     gc.collect()
     gone = weakref.ref(ring)
@@ -58,6 +63,7 @@ def test_old_garbage_is_freed_when_it_is_quiet_and_after_long_without(busy: int,
             collector.look()
             del kept
     assert gone() is None
+    assert given_back == [True]
 
 
 async def test_nothing_of_a_view_is_left_when_it_was_closed(tmp_path: Path) -> None:

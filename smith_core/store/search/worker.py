@@ -6,6 +6,7 @@ import sys
 import threading
 
 from smith_core.errors import AgentError, AgentFailure, normalize
+from smith_core.heap import give_back
 from smith_core.store.search.index import SearchIndex
 from smith_core.store.search.indexer import Indexer
 from smith_core.store.search.source import JournalSource
@@ -94,7 +95,8 @@ class IndexWorker:
             self._must_check = False
             self._was_tried.set()
         result = self.indexer.sync()
-        _give_back_memory()
+        # The C library would keep some megabytes that the writer's threads have freed.
+        give_back()
         self.notice = self.indexer.problem
         self._retry_s = _FIRST_RETRY_S
         return {"busy": _BUSY_DELAY_S, "again": _AGAIN_DELAY_S}.get(result)
@@ -105,17 +107,6 @@ class IndexWorker:
         delay_s = self._retry_s
         self._retry_s = min(2 * delay_s, _LONGEST_RETRY_S)
         return delay_s
-
-
-def _give_back_memory() -> None:
-    """Return to the system what the writer's threads have freed; the C library would keep some megabytes for them."""
-    if sys.platform == "linux":
-        import ctypes
-
-        # Other C libraries have no such call, and give it back by themselves.
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
 
 
 def _lower_priority() -> None:
