@@ -8,9 +8,9 @@ import pytest
 HEAPS = """
 import sys
 from threading import Thread, Event
-from smith_core.heap import share_one_heap
-if "share" in sys.argv:
-    share_one_heap()
+from smith_core.heap import keep_little
+if "little" in sys.argv:
+    keep_little()
 over = Event()
 threads = [Thread(target=lambda: (bytes(50_000), over.wait())) for _ in range(4)]
 for thread in threads:
@@ -21,6 +21,30 @@ print(sum(begin % (64 << 20) == 0 for begin in begins))
 """
 
 
+END_OF_A_HEAP = """
+import sys
+from pathlib import Path
+from threading import Event, Thread
+from smith_core.heap import give_back, keep_little
+has_a_heap, goes_on = Event(), Event()
+def work():
+    kept = bytes(1_000)
+    has_a_heap.set()
+    goes_on.wait()
+    for size in (9_000_000, 20_000_000):
+        bytes(size)
+    many = [b"x" * 20_000 for _ in range(1_000)]
+    many.clear()
+thread = Thread(target=work)
+thread.start()
+has_a_heap.wait()
+if "little" in sys.argv:
+    keep_little()
+goes_on.set()
+thread.join()
+give_back()
+print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
+"""
 RESIDENT = """
 import sys
 from pathlib import Path
@@ -41,8 +65,12 @@ def said_by(program: str, *arguments: str) -> int:
 
 def test_threads_have_no_heaps_of_their_own() -> None:
     assert said_by(HEAPS) >= 3
-    assert said_by(HEAPS, "share") == 0
+    assert said_by(HEAPS, "little") == 0
 
 
 def test_what_is_free_is_given_back() -> None:
     assert said_by(RESIDENT) - said_by(RESIDENT, "back") > 15_000_000
+
+
+def test_the_end_of_a_heap_is_given_back_after_a_large_text_too() -> None:
+    assert said_by(END_OF_A_HEAP) - said_by(END_OF_A_HEAP, "little") > 3_000_000
