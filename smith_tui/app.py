@@ -225,6 +225,11 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         """Show or hide the tool-output pane."""
         self.chat.toggle_output()
 
+    def action_output_focus(self) -> None:
+        """Go to the tool output, or back."""
+        if self.screen is self.chat:
+            self.chat.enter_output()
+
     def action_queue(self) -> None:
         """Go to the prompts that wait, or back."""
         if self.screen is self.chat:

@@ -12,7 +12,7 @@ from textual.containers import Container, Vertical
 from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
 from smith_core.messages import typed_text
 from smith_tui.completing import Completing
-from smith_tui.keys import KeyAction, Scope
+from smith_tui.keys import KeyAction, Scope, keys_of
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.beginning import Beginning
@@ -285,6 +285,19 @@ class ChatScreen(LateParts):
         if had_focus and not shown:
             self.set_focus(self.prompt)
 
+    def enter_output(self) -> None:
+        """Give the keys to the tool-output pane, which is shown for that, or back to the prompt."""
+        if self.output.has_focus:
+            self.set_focus(self.prompt)
+        else:
+            self.add_class("with-output")
+            self.call_after_refresh(self._give_output_keys)
+
+    def _give_output_keys(self) -> None:
+        # A view that takes the whole screen hides it all the same.
+        if self.output.is_on_screen:
+            self.set_focus(self.output)
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the widget that has the focus."""
         # A search in a pane leaves the pane what it is.
@@ -323,16 +336,20 @@ class ChatScreen(LateParts):
         elif self.find_bar.is_closed_by(event.key):
             event.stop()
             self.find_bar.close()
-        elif event.key == "escape":
+        elif event.key == "escape" or self._leaves_output(event.key):
             # Tab and the mouse can give the keys to what knows nothing to do with most of them.
             self.set_focus(self.prompt)
-        elif event.is_printable and self.focused is not self.output:
+        elif event.is_printable:
             event.stop()
             self.set_focus(self.prompt)
             self.prompt.on_key(event)
         elif self.focused is self.prompt:
             # It was pressed before the focus had come to the prompt, which does nothing for a key of its own again.
             self.prompt.on_key(event)
+
+    def _leaves_output(self, key: str) -> bool:
+        has_keys = self.focused is not None and self.focused.id == "output"
+        return has_keys and keys_of(self._actions, "tool_output").get(key) == "output_leave"
 
     def on_paste(self, event: events.Paste) -> None:
         """Give the prompt what was pasted while something else had the focus."""

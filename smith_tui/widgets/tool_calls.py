@@ -273,11 +273,11 @@ class ToolCalls:
 
 
 def header(
-    call: ToolCall, place: tuple[int, int], percent: int | None, now: float, width: int
+    call: ToolCall, place: tuple[int, int], percent: int | None, now: float, width: int, hint: str = ""
 ) -> list[tuple[str, HeaderStyle]]:
     """Return pieces that take exactly `width` cells: mark, name and summary, then how the call stands.
 
-    percent: how far down the view is, None at the end.
+    percent: how far down the view is, None at the end. hint: how to get there, or away.
     """
     mark, mark_style = STATE_MARKS[call.state]
     facts: list[tuple[str, HeaderStyle]] = []
@@ -291,6 +291,8 @@ def header(
     if percent is not None:
         facts.append((f"↑ {percent}%", "muted"))
     facts += _source_facts(call)
+    if hint:
+        facts.append((hint, "muted"))
     title = f"{call.name}  {call.summary}" if call.summary else call.name
     while facts and 2 + cell_width(call.name) + sum(2 + cell_width(text) for text, _ in facts) > width:
         facts.pop()

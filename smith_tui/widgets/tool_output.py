@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.geometry import Region
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from smith_tui.keys import KEY_ACTIONS, KeyAction, keys_of
+from smith_tui.keys import KEY_ACTIONS, KeyAction, hint_key, keys_of
 from smith_tui.transcript.cells import cut_to
 from smith_tui.transcript.painting import overlay
 from smith_tui.widgets.call_tabs import Tab, call_at, tab_row
@@ -36,6 +36,7 @@ _SHIFT_COLUMNS = 8
 _NOTHING = " No tool has run yet"
 _SCROLL_KEYS = {"up": -1, "down": 1, "k": -1, "j": 1}
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1, "b": -1, "space": 1}
+_WAYS = {"output_focus": "enters", "output_leave": "leaves"}
 _SIDE_KEYS = {"left": -1, "right": 1, "h": -1, "l": 1}
 
 
@@ -62,7 +63,7 @@ class ToolOutputPane(Widget, can_focus=True):
     ToolOutputPane > .tool-output--pill { background: $panel; color: $primary; text-style: bold; }
     ToolOutputPane > .tool-output--found { background: $warning; color: $background; }
     ToolOutputPane > .tool-output--selected { background: $screen-selection-background; }
-    ToolOutputPane:focus > .tool-output--header { color: $primary; }
+    ToolOutputPane:focus > .tool-output--header { background: $primary; color: $background; }
     """
 
     class Shown(Message):
@@ -82,7 +83,9 @@ class ToolOutputPane(Widget, can_focus=True):
         super().__init__(id=id)
         self._clock = clock
         self._calls = ToolCalls()
+        actions = tuple(actions)
         self._actions = keys_of(actions, "tool_output")
+        self._ways = {action.name: hint_key(action) for action in actions if action.name in _WAYS}
         self._commands: dict[str, Callable[[], None]] = {
             "previous_call": lambda: self._step(-1),
             "next_call": lambda: self._step(1),
@@ -164,8 +167,7 @@ class ToolOutputPane(Widget, can_focus=True):
         """
         self._needle = needle
         self._frames.paint()
-        call = self._calls.shown
-        return iter(()) if call is None else found_lines(call.view.lines, needle)
+        return iter(()) if self._calls.shown is None else found_lines(self._calls.shown.view.lines, needle)
 
     def goto(self, hit: int) -> None:
         """Show a line in the upper third of the pane."""
@@ -216,12 +218,12 @@ class ToolOutputPane(Widget, can_focus=True):
         self._scroll(_WHEEL_ROWS)
         event.stop()
 
-    def on_resize(self) -> None:
-        """Wrap again."""
-        self._frames.paint()
-
-    def on_show(self) -> None:
-        """Catch up with what came while the pane was hidden."""
+    @on(events.Resize)
+    @on(events.Show)
+    @on(events.Focus)
+    @on(events.Blur)
+    def _paint_again(self) -> None:
+        """Wrap again, catch up with what came while the pane was hidden, and show whether it has the keys."""
         self._frames.paint()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
@@ -247,13 +249,13 @@ class ToolOutputPane(Widget, can_focus=True):
         width, base = self.size.width, marks.base
         call = self._calls.shown
         if call is None:
-            blank = cut_to(_NOTHING, width).ljust(width)
+            blank = cut_to(f"{_NOTHING} · {self._hint}" if self._hint else _NOTHING, width).ljust(width)
             return self._pieces([(blank, "muted")], width) if y == 0 else Strip.blank(width, base)
         if y == 0 and self._has_tabs:
             return self._pieces([(tab.text, tab.style) for tab in self._tabs(call)], width)
         if y == self._top - 1:
             percent = None if call.view.following else call.view.percent(*self._room)
-            return self._pieces(header(call, self._calls.place, percent, self._clock(), width), width)
+            return self._pieces(header(call, self._calls.place, percent, self._clock(), width, self._hint), width)
         strip = self._output_row(call, y - self._top, marks).adjust_cell_length(width, base)
         if y == self.size.height - 1:
             label = call.note or ("" if call.view.following else MORE_BELOW)
@@ -265,6 +267,12 @@ class ToolOutputPane(Widget, can_focus=True):
     @property
     def _has_tabs(self) -> bool:
         return len(self._calls.all) > 1 and self.size.height >= MIN_TABBED_ROWS
+
+    @property
+    def _hint(self) -> str:
+        """How the keys come here, or leave."""
+        name = "output_leave" if self.has_focus else "output_focus"
+        return f"{self._ways[name]} {_WAYS[name]}" if name in self._ways else ""
 
     @property
     def _top(self) -> int:
@@ -307,12 +315,12 @@ class ToolOutputPane(Widget, can_focus=True):
 
     def _press(self, key: str) -> bool:
         call = self._calls.shown
-        action = self._actions.get(key)
+        command = self._commands.get(self._actions.get(key, ""))
         if call is None:
-            return action is not None
+            return command is not None
         call.note = ""
-        if action is not None:
-            self._commands[action]()
+        if command is not None:
+            command()
         elif key in _SCROLL_KEYS:
             self._scroll(_SCROLL_KEYS[key])
         elif key in _PAGE_KEYS:
@@ -354,13 +362,11 @@ class ToolOutputPane(Widget, can_focus=True):
 
     def _toggle_whole(self) -> None:
         call = self._calls.shown
-        if call is None:
-            return
-        if call.whole is not None:
+        if call is not None and call.whole is not None:
             call.close_whole()
-        elif not call.full_path:
+        elif call is not None and not call.full_path:
             call.note = STILL_RUNS if call.state == "running" else ALL_IS_HERE
-        else:
+        elif call is not None:
             self.run_worker(self._open_whole(call), group=f"whole-{call.call_id}", exclusive=True)
 
     async def _open_whole(self, call: ToolCall) -> None:

@@ -24,6 +24,7 @@ from smith_tui.screens.help import HelpScreen
 from smith_tui.start import AppStart
 from tests.support.engine import open_engine
 from tests.support.scripted_client import ScriptedClient, calls
+from tests.support.widget_app import lines_of
 
 
 def shown(app: SmithApp) -> str:
@@ -128,6 +129,24 @@ async def test_tool_output_opens_beside_or_below(tmp_path: Path) -> None:
         await pilot.press("ctrl+o")
         await pilot.pause()
         assert not app.chat.output.display
+
+
+async def test_the_tool_output_names_the_way_in_and_out_and_leaves_typing_to_the_prompt(tmp_path: Path) -> None:
+    client = ScriptedClient(calls(("bash", {"command": "echo hello"})), "done")
+    app = app_around(open_engine(tmp_path, client, {"keys": {"output_focus": "f4", "output_leave": "f5"}}))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "done" in shown(app))
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "F4 enters" in lines_of(app.chat.output)[0])
+        await pilot.press("f4")
+        await until(pilot, lambda: "F5 leaves" in lines_of(app.chat.output)[0])
+        await pilot.press("f5")
+        assert app.focused is app.chat.prompt
+        await pilot.press("f4")
+        await until(pilot, lambda: app.chat.output.has_focus)
+        await pilot.press("c", "X", "c")
+        assert (app.focused, app.chat.prompt.text) == (app.chat.prompt, "Xc")
 
 
 async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
