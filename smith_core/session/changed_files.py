@@ -128,12 +128,12 @@ class ChangedFiles:
         return reach
 
 
-def marked(output: TurnOutput, turn_id: str) -> TurnOutput:
-    """Return the output with the turn's id on its last message, behind which its files are shown."""
+def marked(output: TurnOutput, **facts: str) -> TurnOutput:
+    """Return the output with facts of the turn on its last message, behind which they are shown (`ToolMetadata`)."""
     if not output.messages:
         return output
     last: Message = output.messages[-1]
-    metadata = msgspec.structs.replace(last.metadata or ToolMetadata(), turn_id=turn_id)
+    metadata = msgspec.structs.replace(last.metadata or ToolMetadata(), **facts)
     return msgspec.structs.replace(
         output, messages=(*output.messages[:-1], msgspec.structs.replace(last, metadata=metadata))
     )

@@ -205,7 +205,9 @@ class Session:
         children = self.services.dispatch.children(job_ids)
         changed = await self.files.end_turn()
         if changed is not None:
-            output = marked(output, turn.turn_id)
+            output = marked(output, turn_id=turn.turn_id)
+        if output.error is not None and output.stop_reason in ("error", "budget_exhausted"):
+            output = marked(output, turn_error=output.error.message)
         record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
         result = record.result
         conversation = self.services.conversation

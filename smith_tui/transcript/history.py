@@ -44,6 +44,8 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
             waiting.end(_result(message))
         if message.metadata is not None and message.metadata.turn_id:
             blocks.append(FilesCard(message.metadata.turn_id, palette))
+        if message.metadata is not None and message.metadata.turn_error:
+            blocks.append(Notice("error", message.metadata.turn_error, palette))
     for card in cards.values():
         card.end(ToolResult(call_id="", ok=False, content="", cancelled=True))
     return blocks

@@ -8,6 +8,7 @@ import msgspec
 from textual.pilot import Pilot
 
 from smith_core.commands.opening import ResumeWish
+from smith_core.errors import failure
 from smith_core.stored_tail import stored_tail
 from smith_tui.app import SmithApp, app_around
 from smith_tui.start import AppStart
@@ -46,6 +47,19 @@ async def earlier_session(folder: Path, *commands: str) -> None:
     for line in commands:
         await command(runtime, line)
     await runtime.stop_session("quit")
+
+
+async def test_what_a_turn_failed_of_is_shown_again_and_no_model_hears_it(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient(failure("provider", "bad", "the endpoint fell over").error))
+    await run_turn(runtime, "an earlier prompt")
+    await runtime.stop_session("quit")
+    client = ScriptedClient("A new answer.")
+    app = app_around(open_stored_engine(tmp_path, client, LAST))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "the endpoint fell over" in shown(app))
+        await send(pilot, "again")
+        await until(pilot, lambda: "A new answer." in shown(app))
+    assert "fell over" not in str([message.content for message in client.requests[-1].messages])
 
 
 async def test_a_start_shows_the_last_conversation_with_its_settings_and_notices(tmp_path: Path) -> None:
