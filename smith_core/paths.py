@@ -10,7 +10,7 @@ from pathlib import Path
 from smith_core.errors import failure
 
 APP_FOLDER = "smith"
-_DRIVE_PREFIX = re.compile(r"[A-Za-z]:")
+_DRIVE_PREFIX = r"[A-Za-z]:"
 
 
 def config_dir(environ: Mapping[str, str] | None = None) -> Path:
@@ -96,7 +96,7 @@ def relative_path_problem(path: str) -> str:
         return "it starts at the root of the file system"
     if path.startswith("~"):
         return "it starts at a home folder"
-    if _DRIVE_PREFIX.match(path):
+    if re.match(_DRIVE_PREFIX, path):
         return "it starts with a drive letter"
     if any(segment.strip() == ".." for segment in path.split("/")):
         return "it leads upwards with .."

@@ -1,6 +1,5 @@
 """What a child agent reports: the one schema of the `report` tool and of the result that its parent gets."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -120,6 +119,8 @@ def text_of(value: Any) -> str:
         return "; ".join(fields)
     if isinstance(value, list | tuple):
         return ", ".join(text for item in value if (text := text_of(item)))
+    import json
+
     return json.dumps(value, ensure_ascii=False)
 
 

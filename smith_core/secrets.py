@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from smith_core.config.schema import Config
 
 DEFAULT_SEARCH_KEY_ENV = "LINKUP_API_KEY"
-_HAS_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]*@")
-_SOUNDS_SECRET = re.compile("key|token|secret|passw", re.IGNORECASE)
+_HAS_PASSWORD = r"://[^/@\s]*:[^/@\s]*@"
+_SOUNDS_SECRET = ("key", "token", "secret", "passw")
 
 
 def key_variables(config: Config) -> tuple[str, ...]:
@@ -28,13 +28,14 @@ def child_environment(config: Config, environ: Mapping[str, str] | None = None) 
 
 def secret_variables(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the names in an environment that sound like a secret, whoever uses it; a setting may name one later."""
-    return tuple(name for name in (os.environ if environ is None else environ) if _SOUNDS_SECRET.search(name))
+    names = os.environ if environ is None else environ
+    return tuple(name for name in names if any(part in name.casefold() for part in _SOUNDS_SECRET))
 
 
 def password_variables(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the names in an environment whose values are addresses with a password, such as that of a proxy."""
     source = os.environ if environ is None else environ
-    return tuple(name for name, value in source.items() if _HAS_PASSWORD.search(value))
+    return tuple(name for name, value in source.items() if re.search(_HAS_PASSWORD, value))
 
 
 def hide_from_proc(names: Iterable[str]) -> None:

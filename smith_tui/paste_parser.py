@@ -28,24 +28,26 @@ PASTE_START = "\x1b[200~"
 PASTE_END = "\x1b[201~"
 _HELD = len(PASTE_START) - 1  # as much of a marker as the end of a chunk can hold
 
+# Patterns are compiled when the first key is read, which is behind the first frame.
+
 # A line break with text behind it, in one read and without other controls: more than fingers send.
 _TEXT = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
-_BURST = re.compile(rf"{_TEXT}*[\r\n](?![\r\n]){_TEXT}+\Z")
+_BURST = rf"{_TEXT}*[\r\n](?![\r\n]){_TEXT}+\Z"
 # What is copied may hold the end of a paste, and keys behind it that would send and run. No hand is as quick.
-_SMUGGLED = re.compile(r"[\r\n].|.[\r\n]", re.DOTALL)
+_SMUGGLED = r"(?s)[\r\n].|.[\r\n]"
 _BEHIND_A_PASTE = 0.05  # seconds
 _LONG_BURST = 256  # characters in one read that count as a paste even without a line break
 
 # Control strings, and control sequences with a private mark that no key and no mode report has (ECMA-48, xterm).
-_REPORT = re.compile(r"\x1b(?:[P_^X][^\x1b]*\x1b\\|\][^\x1b\x07]*(?:\x07|\x1b\\)|\[[=>?][\d;:]*[@-~])")
-_REPORT_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*\$?)\Z")
+_REPORT = r"\x1b(?:[P_^X][^\x1b]*\x1b\\|\][^\x1b\x07]*(?:\x07|\x1b\\)|\[[=>?][\d;:]*[@-~])"
+_REPORT_BEGUN = r"\x1b(?:[P_^X\]][^\x1b\x07]{1,1000}\x1b?|\[[=>?][\d;:]*\$?)\Z"
 
 # xterm's modes by which Alt sends an Escape before the key, and not another letter (é for Alt+I).
 ALT_MODES = ("1036", "1039")
-_ALT_IS_A_LETTER = re.compile(rf"\x1b\[\?({'|'.join(ALT_MODES)});2\$y")
+_ALT_IS_A_LETTER = rf"\x1b\[\?({'|'.join(ALT_MODES)});2\$y"
 
 # Kitty's keyboard protocol: code and alternatives, modifiers and kind of event, text.
-_KEY_REPORT = re.compile(r"\x1b\[([\d:;]+)([u~A-FHPQRS])")
+_KEY_REPORT = r"\x1b\[([\d:;]+)([u~A-FHPQRS])"
 _NO_KEY = events.Key(Keys.Ignore, None)
 
 
@@ -68,7 +70,7 @@ def listen(listener: Callable[[str], object]) -> Callable[[], None]:
 
 def reports_in(text: str) -> tuple[list[str], str]:
     """Return the reports in what was read from a terminal, and the end of it, where another one may have begun."""
-    found = list(_REPORT.finditer(text))
+    found = list(re.finditer(_REPORT, text))
     return [report[0] for report in found], text[found[-1].end() if found else 0 :]
 
 
@@ -79,10 +81,10 @@ def _told(found: re.Match[str]) -> str:
 
 
 # While an answer is awaited, the first two characters of one are not taken for a key that they could be, too.
-_ANSWER_BEGUN = re.compile(r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*\$?)?)?\Z")
+_ANSWER_BEGUN = r"\x1b(?:[P_^X\]][^\x1b\x07]{0,1000}\x1b?|\[(?:[=>?][\d;:]*\$?)?)?\Z"
 _ANSWER_DELAY = 0.5  # seconds that its rest may take
 # A lone Escape never waits longer than the key may: what follows it in one read tells then that it was an answer.
-_REST_OF_ANSWER = re.compile(r"P[>!\d]|_G|\[[=>?]\d")
+_REST_OF_ANSWER = r"P[>!\d]|_G|\[[=>?]\d"
 
 
 class PasteParser(XTermParser):
@@ -160,7 +162,7 @@ class PasteParser(XTermParser):
 
     def _smuggled(self, data: str) -> list[events.Paste]:
         """Return as a paste what is right behind one and would send; nothing for what a person may have typed."""
-        if time.monotonic() - self._pasted_at >= _BEHIND_A_PASTE or not _SMUGGLED.search(data):
+        if time.monotonic() - self._pasted_at >= _BEHIND_A_PASTE or not re.search(_SMUGGLED, data):
             return []
         self._pasted_at = time.monotonic()
         return [events.Paste(data.replace(PASTE_END, ""))]
@@ -171,19 +173,19 @@ class PasteParser(XTermParser):
             return []
         if smuggled := self._smuggled(data):
             return smuggled
-        if found := _ALT_IS_A_LETTER.search(data):
+        if found := re.search(_ALT_IS_A_LETTER, data):
             return [AltIsALetter(found[1]), *self._keys(data[: found.start()] + data[found.end() :])]
-        if _BURST.match(data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
+        if re.match(_BURST, data) or (len(data) >= _LONG_BURST and "\x1b" not in data and data.isprintable()):
             return [events.Paste(data)]
         return super().feed(data)
 
     def _without_reports(self, data: str) -> str:
         if self._was_escape_given:
             self._was_escape_given = False
-            if _LISTENERS and _REST_OF_ANSWER.match(data):
+            if _LISTENERS and re.match(_REST_OF_ANSWER, data):
                 data = f"\x1b{data}"
-        data = _REPORT.sub(_told, self._report + data)
-        begun = (_ANSWER_BEGUN if _LISTENERS else _REPORT_BEGUN).search(data)
+        data = re.sub(_REPORT, _told, self._report + data)
+        begun = re.search(_ANSWER_BEGUN if _LISTENERS else _REPORT_BEGUN, data)
         end = begun.start() if begun else len(data)
         self._report, self._report_at = data[end:], time.monotonic()
         return data[:end]
@@ -205,7 +207,7 @@ def _plain_report(sequence: str) -> str | None:
 
     A program that did not clean up behind itself leaves a terminal that tells more than the stock parser reads.
     """
-    found = _KEY_REPORT.fullmatch(sequence)
+    found = re.fullmatch(_KEY_REPORT, sequence)
     if found is None or ":" not in found[1]:
         return sequence
     key, *rest = found[1].split(";")

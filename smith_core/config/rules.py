@@ -26,8 +26,7 @@ MAX_DEPTH: Final = 32
 """Bound of nesting in free tables, so that no later walk over them runs out of stack."""
 
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
-_KEY = re.compile(r"[a-z][a-z0-9_]*|[^\s+]")
-_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEY = r"[a-z][a-z0-9_]*|[^\s+]"
 _NO_HOST_CHARACTERS = frozenset("/\\@?#,")
 
 
@@ -56,7 +55,7 @@ def _text(value: Any) -> Any:
 
 
 def _variable_name(value: Any) -> Any:
-    return value if isinstance(value, str) and _VARIABLE_NAME.fullmatch(value) else REJECTED
+    return value if isinstance(value, str) and value.isascii() and value.isidentifier() else REJECTED
 
 
 def _relative_path(value: Any) -> Any:
@@ -94,7 +93,7 @@ def _key_name(value: str) -> Any:
     modifiers = [modifier.lower() for modifier in modifiers]
     # Terminals tell alt+h from alt+H, but not ctrl+h from ctrl+H.
     key = key.lower() if len(key) > 1 or "ctrl" in modifiers else key
-    if not _MODIFIERS.issuperset(modifiers) or len(set(modifiers)) < len(modifiers) or not _KEY.fullmatch(key):
+    if not _MODIFIERS.issuperset(modifiers) or len(set(modifiers)) < len(modifiers) or not re.fullmatch(_KEY, key):
         return REJECTED
     return "+".join([*modifiers, key])
 

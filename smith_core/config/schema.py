@@ -1,6 +1,5 @@
 """The check of a configuration: everything wrong is named at once, and everything else stays in effect."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -168,14 +167,20 @@ def short_value(value: object) -> str:
         entries = [short_value(item) for item in value[:5]] + (["…"] if len(value) > 5 else [])
         return shorten(f"[{', '.join(entries)}]", _SHOWN_CHARACTERS)
     if isinstance(value, bool) or value is None:
-        return json.dumps(value)
+        return _json(value)
     if isinstance(value, int | float):
-        return json.dumps(value) if value != value or abs(value) < 10**20 else "a very large number"
+        return _json(value) if value != value or abs(value) < 10**20 else "a very large number"
     return shorten(printable(repr(value)), _SHOWN_CHARACTERS)
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _short_text(text: str) -> str:
     address, separator, rest = text.partition("://")
     if separator and "@" in rest:
         text = f"{address}://…@{rest.rpartition('@')[2]}"
-    return shorten(printable(json.dumps(text[:_SHOWN_CHARACTERS], ensure_ascii=False)), _SHOWN_CHARACTERS)
+    return shorten(printable(_json(text[:_SHOWN_CHARACTERS])), _SHOWN_CHARACTERS)

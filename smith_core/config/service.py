@@ -1,6 +1,5 @@
 """The configuration of a running session: what is in effect, where it comes from, and changes that are kept."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -124,4 +123,6 @@ class ConfigService:
 
 
 def _as_json(value: Any) -> str:
+    import json
+
     return json.dumps(thaw(value), ensure_ascii=False)

@@ -1,11 +1,10 @@
 """The person's own settings file: where it is, and reading it with one clear sentence for whatever is wrong."""
 
 import contextlib
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -14,8 +13,12 @@ from smith_core.frozen import EMPTY_MAPPING
 from smith_core.paths import config_dir
 from smith_core.regular_file import read_regular_file
 
+if TYPE_CHECKING:
+    from json import JSONDecodeError
+
 FILE_NAME = "config.json"
 MAX_BYTES = 1_000_000
+_BEGINS_JSON = ' \t\r\n{["-0123456789tfn'
 
 _SYNTAX_WORDS: tuple[tuple[str, str], ...] = (
     ("Expecting property name", 'a key in double quotes, or the closing "}", is expected here'),
@@ -74,6 +77,8 @@ def read_user_file(file: UserFile) -> UserSettings:
 
 
 def _decode(file: UserFile, text: str) -> UserSettings:
+    import json
+
     try:
         candidate = json.loads(text, object_pairs_hook=_table, parse_int=_integer)
     except json.JSONDecodeError as error:
@@ -101,7 +106,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 1000 else float(digits)
 
 
-def _syntax_problem(error: json.JSONDecodeError) -> tuple[int, str]:
+def _syntax_problem(error: "JSONDecodeError") -> tuple[int, str]:
     """Return where the mistake is, as an offset, and what it is."""
     before, after = error.doc[: error.pos].rstrip(), error.doc[error.pos :].lstrip()
     if after.startswith(("//", "/*", "#")):
@@ -131,6 +136,10 @@ def _unreadable(file: UserFile, sentence: str) -> UserSettings:
 
 def decode_value(text: str) -> Any:
     """Return the JSON value that `text` is, or the text itself when it is none; NaN and Infinity are none."""
+    if text[:1] not in _BEGINS_JSON:
+        return text
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=_table, parse_int=_integer, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

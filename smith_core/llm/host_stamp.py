@@ -1,7 +1,6 @@
 """What a shared model host is: its code, its Python, its libraries and its environment, as one comparable stamp."""
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,33 +9,38 @@ import msgspec
 
 from smith_core.llm.host_process import host_environment
 
-WITHHELD = re.compile(r"key|token|secret|passw|credential|jwt|auth", re.IGNORECASE)
-"""Names of variables that a shared host never gets: it serves requests that bring their key with them."""
+try:
+    # The one of hashlib, which loads all of OpenSSL for it.
+    from _blake2 import blake2b
+except ImportError:  # a Python that leaves its digests to OpenSSL
+    from hashlib import blake2b
 
-READ_BY_LIBRARIES = re.compile(
-    r"""
-    HOME | TMPDIR | (?:all|https?|no|ftp|wss?)_proxy
-    | SSL_\w+ | OPENSSL_\w+ | (?:REQUESTS|CURL)_CA_BUNDLE
-    | PYTHON\w+ | LD_\w+ | MALLOC_\w+ | RES_OPTIONS | LOCALDOMAIN | HOSTALIASES
-    | \w+_API_(?:BASE|URL|VERSION|TYPE)(?:_\w+)? | \w+_BASE_URL
-    | \w+_(?:PROJECT|SPACE|DEPLOYMENT_SPACE|TENANT|ACCOUNT|WORKSPACE|CLIENT)_ID | \w+_(?:REGION|LOCATION)
-    | (?:LITELLM|OPENAI|ANTHROPIC|AWS|AZURE|BEDROCK|GOOGLE|GCE|CLOUDSDK|VERTEX|VERTEXAI|WATSONX|WX|WML|AICORE|OCI)_\w+
-    | (?:DATABRICKS|DATAROBOT|SNOWFLAKE|GIGACHAT|GITHUB_COPILOT|CHATGPT|XAI|OR|VERCEL|HF|HUGGINGFACE|GRADIENT_AI)_\w+
-    | (?:AIOHTTP|DISABLE_AIOHTTP|OLLAMA|EXPERIMENTAL_OPENAI)_\w+
-    | USE_LITELLM_PROXY | DEFER_PYDANTIC_BUILD | REGION | PROJECT_ID | REPEATED_STREAMING_CHUNK_LIMIT
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-"""Names of variables that litellm and the libraries below it read when they make a call.
+_WITHHELD = ("key", "token", "secret", "passw", "credential", "jwt", "auth")
+"""Parts of names of variables that a shared host never gets: it serves requests that bring their key with them."""
 
-Source: the names in the sources of litellm 1.110.2, openai, httpx, botocore and google-auth; a test compares the list
-with the installed litellm.
-"""
+# Patterns would say it more shortly, and take longer to compile than all else that is done before the host starts.
+_READ_NAMES = frozenset({
+    "HOME", "TMPDIR", "ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "FTP_PROXY", "WSS_PROXY",
+    "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "RES_OPTIONS", "LOCALDOMAIN", "HOSTALIASES", "USE_LITELLM_PROXY",
+    "DEFER_PYDANTIC_BUILD", "REGION", "PROJECT_ID", "REPEATED_STREAMING_CHUNK_LIMIT",
+})  # fmt: skip
+_READ_BEGINNINGS = (
+    "SSL_", "OPENSSL_", "PYTHON", "LD_", "MALLOC_", "LITELLM_", "OPENAI_", "ANTHROPIC_", "AWS_", "AZURE_", "BEDROCK_",
+    "GOOGLE_", "GCE_", "CLOUDSDK_", "VERTEX_", "VERTEXAI_", "WATSONX_", "WX_", "WML_", "AICORE_", "OCI_", "DATABRICKS_",
+    "DATAROBOT_", "SNOWFLAKE_", "GIGACHAT_", "GITHUB_COPILOT_", "CHATGPT_", "XAI_", "OR_", "VERCEL_", "HF_",
+    "HUGGINGFACE_", "GRADIENT_AI_", "AIOHTTP_", "DISABLE_AIOHTTP_", "OLLAMA_", "EXPERIMENTAL_OPENAI_",
+)  # fmt: skip
+_READ_ENDS = (
+    "_BASE_URL", "_PROJECT_ID", "_SPACE_ID", "_DEPLOYMENT_SPACE_ID", "_TENANT_ID", "_ACCOUNT_ID", "_WORKSPACE_ID",
+    "_CLIENT_ID", "_REGION", "_LOCATION",
+)  # fmt: skip
+_READ_PARTS = ("_API_BASE_", "_API_URL_", "_API_VERSION_", "_API_TYPE_")
+"""Parts of names, or their ends without the last sign."""
 
-_CLOUD_CREDENTIALS = re.compile(
-    r"(?:AWS|AZURE|GOOGLE|VERTEX|VERTEXAI|WATSONX|WX|AICORE|OCI|DATABRICKS|SNOWFLAKE|GIGACHAT|GITHUB_COPILOT|CHATGPT"
-    r"|XAI_OAUTH|ANTHROPIC_AUTH|HF)_(?!API_KEY$)\w+"
-)
+_CLOUDS = (
+    "AWS_", "AZURE_", "GOOGLE_", "VERTEX_", "VERTEXAI_", "WATSONX_", "WX_", "AICORE_", "OCI_", "DATABRICKS_",
+    "SNOWFLAKE_", "GIGACHAT_", "GITHUB_COPILOT_", "CHATGPT_", "XAI_OAUTH_", "ANTHROPIC_AUTH_", "HF_",
+)  # fmt: skip
 _DIGEST_CHARACTERS = 12
 _PACKAGE = Path(__file__).parent
 
@@ -68,20 +72,38 @@ def shared_environment(environ: Mapping[str, str], secret_variables: Iterable[st
 
     Since it gets nothing else, a variable outside the list cannot make two hosts with equal stamps behave differently.
     """
-    kept = {
-        name: value
-        for name, value in environ.items()
-        if READ_BY_LIBRARIES.fullmatch(name) and not WITHHELD.search(name)
-    }
+    kept = {name: value for name, value in environ.items() if is_read_by_libraries(name) and not is_withheld(name)}
     environment = host_environment(kept, tuple(secret_variables))
     # Without these Python would choose by the locale, and write its choice into the environment.
     environment |= {"PYTHONUTF8": "1", "PYTHONCOERCECLOCALE": "0", "PATH": os.defpath}
     return environment
 
 
+def is_withheld(name: str) -> bool:
+    """Say whether the name of a variable sounds like a secret."""
+    folded = name.casefold()
+    return any(part in folded for part in _WITHHELD)
+
+
+def is_read_by_libraries(name: str) -> bool:
+    """Say whether litellm and the libraries below it read a variable when they make a call.
+
+    Source: the names in the sources of litellm 1.110.2, openai, httpx, botocore and google-auth; a test compares them
+    with the installed litellm.
+    """
+    upper = name.upper()
+    if upper in _READ_NAMES:
+        return True
+    is_listed = upper.startswith(_READ_BEGINNINGS) or upper.endswith(_READ_ENDS)
+    return name.isidentifier() and (is_listed or any(part in f"{upper}_" for part in _READ_PARTS))
+
+
 def has_cloud_credentials(environ: Mapping[str, str]) -> bool:
     """Say whether an environment holds credentials that litellm takes from there even when a request brings a key."""
-    return any(WITHHELD.search(name) and _CLOUD_CREDENTIALS.fullmatch(name) for name in environ)
+    return any(
+        is_withheld(name) and any(name.startswith(cloud) and name != f"{cloud}API_KEY" for cloud in _CLOUDS)
+        for name in environ
+    )
 
 
 def install_digest() -> str:
@@ -122,7 +144,5 @@ def _is_file(path: Path) -> bool:
 
 
 def _digest(*facts: str) -> str:
-    import hashlib
-
     data = "\0".join(facts).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(data).hexdigest()[:_DIGEST_CHARACTERS]
+    return blake2b(data).hexdigest()[:_DIGEST_CHARACTERS]

@@ -10,7 +10,7 @@ from smith_tui.transcript.lines import Line
 from smith_tui.transcript.model import Document, Place, Row
 
 _ROW_BITS = 20
-_WORD = re.compile(r"[\w./~@:+-]+|\s+|.")
+_WORD = r"[\w./~@:+-]+|\s+|."
 
 
 def key_of(place: Place) -> int:
@@ -46,7 +46,7 @@ def selected_text(document: Document, selection: Selection) -> str:
 
 def word_at(place: Place, line: Line, index: int) -> Selection | None:
     """Return the selection of the word at a character of a row."""
-    for match in _WORD.finditer(line.text):
+    for match in re.finditer(_WORD, line.text):
         if match.start() <= index < match.end():
             key = key_of(place)
             return Selection(Offset(match.start(), key), Offset(match.end(), key))

@@ -6,7 +6,8 @@ from rich.cells import get_character_cell_size
 
 _JOINER = "\u200d"
 _FIRST_COMBINING = "\u0300"
-_PICTOGRAPH = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]")
+# Not compiled here: that takes a millisecond of the start.
+_PICTOGRAPH = "[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 _LOOKAROUND = 256  # code points that are looked at to find one visible character
 
 
@@ -45,7 +46,7 @@ def _joins(before: str, character: str) -> bool:
     if get_character_cell_size(character) == 0:
         return True
     if before[-1] == _JOINER:
-        return _PICTOGRAPH.match(character) is not None
+        return re.match(_PICTOGRAPH, character) is not None
     return len(before) == 1 and _is_flag_half(before) and _is_flag_half(character)
 
 

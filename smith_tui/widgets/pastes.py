@@ -10,12 +10,12 @@ MAX_SHOWN_LINES = 20
 # One private character at the end of Unicode stands for each large paste, so that it is edited as one character.
 _FIRST_TOKEN, _LAST_TOKEN = 0x10F000, 0x10FFFD
 TOKEN = re.compile(f"[{chr(_FIRST_TOKEN)}-{chr(_LAST_TOKEN)}]")
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
 def clean_paste(text: str) -> str:
     """Return `text` with line ends made LF and every control but tab removed."""
-    text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = re.sub(_CONTROLS, "", text.replace("\r\n", "\n").replace("\r", "\n"))
     return clean_text(text)
 
 

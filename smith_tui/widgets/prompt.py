@@ -20,7 +20,7 @@ from smith_tui.widgets.shell_mark import shell_gutter, shell_hint
 MAX_ROWS = 8
 _GUTTER = "> "
 _NARROW = 10  # below this width the gutter is left out
-_WORD = re.compile(r"\s*\S+")
+_WORD = r"\s*\S+"
 
 
 class Prompt(EditedText):
@@ -253,7 +253,7 @@ class Prompt(EditedText):
         action = self._continuation_keys.get(key)
         if action is None or not self._continuation:
             return False
-        word = _WORD.match(self._continuation)
+        word = re.match(_WORD, self._continuation)
         taken = word[0] if action == "continue_word" and word else self._continuation
         self._editor.replace(self.caret, self.caret, taken)
         return True

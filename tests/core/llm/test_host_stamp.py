@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from smith_core.llm.host_stamp import (
-    READ_BY_LIBRARIES,
-    WITHHELD,
     HostStamp,
     code_digest,
     environment_digest,
     has_cloud_credentials,
+    is_read_by_libraries,
+    is_withheld,
     shared_environment,
     stamp_for,
 )
@@ -72,7 +72,7 @@ def test_every_variable_that_litellm_reads_for_a_call_is_on_the_list() -> None:
         if not _NO_CALLS.intersection(file.relative_to(package).parts):
             names.update(next(filter(None, match.groups())) for match in _READS.finditer(file.read_text()))
     assert len(names) > 300
-    unknown = {name for name in names if not (READ_BY_LIBRARIES.fullmatch(name) or WITHHELD.search(name))}
+    unknown = {name for name in names if not (is_read_by_libraries(name) or is_withheld(name))}
     assert [name for name in sorted(unknown) if not _NOT_FOR_CALLS.fullmatch(name)] == []
 
 
