@@ -81,6 +81,10 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
             yield OptionList(id="question-rows")
             yield Static(id="question-note")
 
+    def on_mount(self) -> None:
+        """Let the terminal's cursor go along with the field, which the toolkit moves to it with the next key only."""
+        self.screen_layout_refresh_signal.subscribe(self, lambda _: self._place_caret())
+
     def on_unmount(self) -> None:
         """Give up what still runs."""
         self.stop_work()
@@ -154,6 +158,12 @@ class QuestionScreen(LeftOnce[Result], ModalScreen[Result]):
         part = self.query_one(selector, Static)
         part.update(Text("\n".join(literal_lines(text))))
         part.display = bool(text)
+
+    def _place_caret(self) -> None:
+        entry = self.query_one(Input)
+        if entry.has_focus and self.is_current and self.app.cursor_position != entry.cursor_screen_offset:
+            self.app.cursor_position = entry.cursor_screen_offset
+            entry.refresh()
 
     # Keys
 

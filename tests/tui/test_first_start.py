@@ -341,6 +341,21 @@ async def test_the_tour_can_be_chosen(tmp_path: Path) -> None:
         assert (await ends(pilot, place)).kind == "tour"
 
 
+async def test_the_terminals_cursor_stands_in_the_field_before_the_first_key(tmp_path: Path) -> None:
+    place = Place(tmp_path, ScriptedClient("ok", models=LISTED))
+    async with place.shown() as pilot:
+        field = place.screen.query_one(Input)
+
+        def is_there() -> bool:
+            return field.region.height > 0 and field.region.contains_point(pilot.app.cursor_position)
+
+        await choose(pilot, place, "OpenAI")
+        await until(pilot, is_there)
+        await pilot.press("enter")
+        # The list of models comes later, and moves the field.
+        await until(pilot, lambda: "beta-coder" in str(place.rows()) and is_there())
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_every_page_fits_the_screen(tmp_path: Path, size: tuple[int, int]) -> None:
     place = Place(tmp_path, ScriptedClient(REFUSED, models=LISTED))
