@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 
-from smith_core.command_table import Command
 from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
 from smith_tui.card_actions import CardActions
@@ -19,7 +18,6 @@ from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, of_one_place, resolve_keys
 from smith_tui.output.app import OutputApp
-from smith_tui.palette import AppActions, SlashCommands
 from smith_tui.paste_parser import use_paste_parser
 from smith_tui.sanitize import literal
 from smith_tui.screens.chat import ChatScreen
@@ -27,6 +25,9 @@ from smith_tui.start import AppStart, start_around
 from smith_tui.theme import THEMES, textual_theme
 
 if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from smith_core.command_table import Command
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
     from smith_tui.copy_desk import CopyDesk
@@ -42,12 +43,24 @@ QUIT_WINDOW_S = 1.0
 """Ctrl+C twice within this time while nothing runs leaves the app (decisions, section 8)."""
 
 
+def _entries_of_commands() -> "type[Provider]":
+    from smith_tui.palette import SlashCommands
+
+    return SlashCommands
+
+
+def _entries_of_actions() -> "type[Provider]":
+    from smith_tui.palette import AppActions
+
+    return AppActions
+
+
 class SmithApp(CardActions, OutputApp, inherit_bindings=False):
     """Agent Smith in the terminal; of the toolkit's own keys it has none, for one of them quits at once."""
 
     TITLE = "Agent Smith"
     CSS_PATH = "smith.tcss"
-    COMMANDS: ClassVar = {lambda: SlashCommands, lambda: AppActions}
+    COMMANDS: ClassVar = {_entries_of_commands, _entries_of_actions}
     BINDINGS: ClassVar[list[BindingType]] = []
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "f24"
@@ -70,6 +83,10 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         self.set_class(self.current_theme.dark, "-dark-mode")
         self.set_class(not self.current_theme.dark, "-light-mode")
         self.chat = ChatScreen(start, self.actions, problems)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the colours of the theme; none for the toolkit's own, which it makes before ours is chosen."""
+        return super().get_css_variables() if hasattr(self, "start") else {}
 
     def get_default_screen(self) -> ChatScreen:
         """Begin with the main screen, so that no other one is painted before it."""
@@ -336,7 +353,7 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 
-    def choose_command(self, command: Command) -> None:
+    def choose_command(self, command: "Command") -> None:
         """Run a command from the palette, or put it into the prompt when it takes arguments."""
         if command.usage:
             self.chat.begin_command(command.name)

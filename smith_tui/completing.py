@@ -9,32 +9,32 @@ from textual import events
 from smith_core.errors import AgentFailure
 from smith_tui.keys import KeyAction, keys_of
 from smith_tui.widgets import edit_keys
-from smith_tui.widgets.choice_list import Choice, ChoiceList
 from smith_tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from smith_core.completion.slash import Candidate, Wanted
     from smith_core.runtime import Runtime
+    from smith_tui.widgets.choice_list import ChoiceList
 
 
 class Completing:
     """Shows what can stand at the caret while somebody types; nothing happens in between.
 
-    engine: waits until it is open. open_engine: the engine, None while it is not open. changed: called when the list
-    opens or closes.
+    choices: the list, made when it is first asked for. engine: waits until it is open. open_engine: the engine, None
+    while it is not open. changed: called when the list opens or closes.
     """
 
     def __init__(
         self,
         prompt: Prompt,
-        choices: ChoiceList,
+        choices: "Callable[[], ChoiceList]",
         actions: Iterable[KeyAction],
         engine: "Callable[[], Awaitable[Runtime]]",
         open_engine: "Callable[[], Runtime | None]",
         changed: Callable[[], None],
     ) -> None:
         self._prompt = prompt
-        self._list = choices
+        self._choices = choices
         self._keys = keys_of(actions, "completion")
         self._engine = engine
         self._open_engine = open_engine
@@ -48,6 +48,10 @@ class Completing:
         self._text = ""
         prompt.intercept = self.take_key
         prompt.edited = self.text_changed
+
+    @property
+    def _list(self) -> "ChoiceList":
+        return self._choices()
 
     @property
     def is_open(self) -> bool:
@@ -164,6 +168,8 @@ class Completing:
         if not keep:
             self._shown = self._wanted if found else None
         if found and self._wanted is not None:
+            from smith_tui.widgets.choice_list import Choice
+
             selected = self._list.selected if keep else self._first_selected(self._wanted, found[0])
             choices = [Choice(f"{one.label} {one.usage}".rstrip(), one.detail) for one in found]
             at = self._prompt.offset_of(self._wanted.start)

@@ -6,17 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
-from smith_core.events import (
-    AnyEvent,
-    ChildEnded,
-    ChildEvent,
-    ChildStarted,
-    ConversationLoaded,
-    FilesChanged,
-    SessionChanged,
-    TurnEnded,
-    TurnStarted,
-)
 from smith_tui.keys import KeyAction, Scope
 from smith_tui.theme import Theme
 from smith_tui.transcript.view import Transcript
@@ -24,6 +13,7 @@ from smith_tui.transcript.view import Transcript
 if TYPE_CHECKING:
     from textual.widget import Widget
 
+    from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
     from smith_tui.graphics.desk import RainDesk
     from smith_tui.output.app import OutputApp
@@ -60,23 +50,25 @@ class ChildDesk:
         self.area: ChildPanes | None = None
         self.rain: RainDesk | None = None
 
-    def show(self, event: AnyEvent) -> None:
+    def show(self, event: "AnyEvent") -> None:
         """Keep the panes in line with what happens; they stay behind a turn, as strips, until the next one begins."""
-        if isinstance(event, ChildStarted):
+        from smith_core import events
+
+        if isinstance(event, events.ChildStarted):
             self._open_rain()
         if self.rain is not None:
             self.rain.show(event)
-        if isinstance(event, ConversationLoaded | FilesChanged | TurnEnded):
+        if isinstance(event, events.ConversationLoaded | events.FilesChanged | events.TurnEnded):
             self._changed()  # the transcript may have other cards now
-        if isinstance(event, ChildEvent | ChildStarted | ChildEnded):
+        if isinstance(event, events.ChildEvent | events.ChildStarted | events.ChildEnded):
             self._open_area().show(event)
-            if isinstance(event, ChildEnded):
+            if isinstance(event, events.ChildEnded):
                 self._changed()  # its keys are fewer now
         elif self.area is None:
             return
-        elif isinstance(event, TurnEnded):
+        elif isinstance(event, events.TurnEnded):
             self.area.end_turn()
-        elif isinstance(event, TurnStarted | ConversationLoaded) or _is_cleared(event):
+        elif isinstance(event, events.TurnStarted | events.ConversationLoaded) or _is_cleared(event):
             self.area.close_finished()
 
     @property
@@ -173,5 +165,7 @@ class ChildDesk:
         return self.area
 
 
-def _is_cleared(event: AnyEvent) -> bool:
+def _is_cleared(event: "AnyEvent") -> bool:
+    from smith_core.events import SessionChanged
+
     return isinstance(event, SessionChanged) and event.cleared

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Container, Vertical
+from textual.containers import Container
 
-from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
-from smith_core.messages import typed_text
 from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope, keys_of
 from smith_tui.panes.desk import ChildDesk
@@ -23,10 +21,8 @@ from smith_tui.screens.turn_desk import TurnDesk
 from smith_tui.start import WELCOME
 from smith_tui.theme import THEMES, Theme
 from smith_tui.transcript.view import Transcript
-from smith_tui.widgets.choice_list import ChoiceList
 from smith_tui.widgets.key_hints import KeyHints
 from smith_tui.widgets.prompt import Prompt
-from smith_tui.widgets.queue_panel import QueuePanel
 from smith_tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
@@ -36,6 +32,8 @@ if TYPE_CHECKING:
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
     from smith_tui.start import AppStart, SmithHost
+    from smith_tui.widgets.choice_list import ChoiceList
+    from smith_tui.widgets.queue_panel import QueuePanel
 
 WIDE_COLUMNS = 120
 """From this width on, tool output stands beside the transcript, below it otherwise."""
@@ -62,6 +60,7 @@ class ChatScreen(LateParts):
         self._notices = (*start.notices, *notices)
         self._work: set[asyncio.Task[None]] = set()
         self.queue = PromptQueue()
+        self.queue.changed = self._show_queue
         self.turns = TurnDesk(self, self.queue)
         self.stored = StoredDesk(self)
         self.beginning = Beginning(self, start)
@@ -95,14 +94,11 @@ class ChatScreen(LateParts):
         self.set_class(size.height < LOW_ROWS, "-low", update=False)
         self.set_class(size.height >= LOW_ROWS, "-high", update=False)
         ui = self._start_with.config.ui
-        with Vertical():
-            with Container(id="panes"):
-                yield Transcript(theme=THEMES[ui.theme], id="transcript")
-            yield QueuePanel(self.queue, actions=self._actions, id="queue")
-            yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
-            yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
-            yield KeyHints(self._actions, id="hints")
-        yield ChoiceList(id="choices")
+        with Container(id="panes"):
+            yield Transcript(theme=THEMES[ui.theme], id="transcript")
+        yield Prompt(actions=self._actions, placeholder="Type a task, or / for a command", id="prompt")
+        yield StatusBar(reduced_motion=ui.motion == "reduced", id="status")
+        yield KeyHints(self._actions, id="hints")
 
     def on_mount(self) -> None:
         """Connect the parts, show what is known, and find out the rest behind the first frame."""
@@ -118,10 +114,9 @@ class ChatScreen(LateParts):
             leave=lambda: self.set_focus(self.prompt),
             changed=self._show_keys,
         )
-        choices = self.query_one(ChoiceList)
         self.completing = Completing(
             self.prompt,
-            choices,
+            lambda: self.choices,
             self._actions,
             engine=self.beginning.engine,
             open_engine=lambda: self.beginning.open_engine,
@@ -187,8 +182,8 @@ class ChatScreen(LateParts):
         """Cancel the running turn and give waiting prompts back; say whether one was running."""
         return self.turns.cancel()
 
-    @on(QueuePanel.Wanted)
-    def _queue_wanted(self, message: QueuePanel.Wanted) -> None:
+    def on_queue_panel_wanted(self, message: "QueuePanel.Wanted") -> None:
+        """Do what is wanted with a prompt that waits."""
         if message.action == "remove":
             self.turns.remove(message.index)
         elif message.action == "now":
@@ -203,6 +198,9 @@ class ChatScreen(LateParts):
         """Show an event, or open what it asks for; found: what to mark in a conversation that is loaded."""
         if not self.is_attached:
             return  # the app is ending, and the turn with it
+        from smith_core.events import ConversationLoaded, PickerRequested, QuitRequested, SetupRequested, ViewRequested
+        from smith_core.messages import typed_text
+
         kept = self.stored.place_in_end(event, self.beginning.shown) if isinstance(event, ConversationLoaded) else None
         self.presenter.show(event)
         self.stored.go_back(kept)
@@ -358,14 +356,21 @@ class ChatScreen(LateParts):
             self.set_focus(self.prompt)
             self.prompt.on_paste(event)
 
-    @on(ChoiceList.Chosen)
-    def _choice_chosen(self, message: ChoiceList.Chosen) -> None:
+    def on_choice_list_chosen(self, message: "ChoiceList.Chosen") -> None:
+        """Put the choice that was clicked into the prompt."""
         self.completing.take(message.index)
+
+    def _show_queue(self) -> None:
+        # Imported with the first prompt that waits, behind the first frame; from then on the panel shows itself.
+        if len(self.queue) and self.is_attached:
+            from smith_tui.widgets.queue_panel import QueuePanel
+
+            self.mount(QueuePanel(self.queue, actions=self._actions, id="queue"), before=self.prompt)
 
     def open_queue(self) -> None:
         """Give the keys to the prompts that wait, or back to the prompt."""
-        panel = self.query_one(QueuePanel)
         if len(self.queue):
+            panel = self.query_one("#queue")
             self.set_focus(self.prompt if panel.has_focus else panel)
 
     # Find

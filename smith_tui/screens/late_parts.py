@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from smith_tui.screens.finding import Finder
     from smith_tui.screens.late_output import LateOutput
     from smith_tui.transcript.view import Transcript
+    from smith_tui.widgets.choice_list import ChoiceList
     from smith_tui.widgets.find_bar import FindBar
     from smith_tui.widgets.status_bar import StatusBar
     from smith_tui.widgets.tool_output import ToolOutputPane
@@ -77,6 +78,15 @@ class LateParts(FindsText, Screen[None]):
         from smith_tui.screens.finding import Finder
 
         return Finder(self.find_bar, self.transcript)
+
+    @cached_property
+    def choices(self) -> "ChoiceList":
+        """What can stand at the caret, in a box that floats over the screen."""
+        from smith_tui.widgets.choice_list import ChoiceList
+
+        choices = ChoiceList(id="choices")
+        self.mount(choices)
+        return choices
 
     def end_find(self) -> None:
         """Close the line to search in, if there ever was one."""

@@ -4,13 +4,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from smith_core.events import ChildEvent, PermissionAnswer, PermissionAnswered, PermissionRequested, TurnEnded
-
 if TYPE_CHECKING:
     from textual import events
     from textual.timer import Timer
 
-    from smith_core.events import AnyEvent
+    from smith_core.events import AnyEvent, PermissionAnswer, PermissionAnswered, PermissionRequested
     from smith_tui.keys import KeyAction, Scope
     from smith_tui.screens.chat import ChatScreen
     from smith_tui.widgets.permission_bar import PermissionBar
@@ -50,7 +48,7 @@ class PermissionDesk:
         screen.prompt.intercept, screen.prompt.edited = take, edited
 
     @property
-    def question(self) -> PermissionRequested | None:
+    def question(self) -> "PermissionRequested | None":
         """The question that waits for an answer."""
         return self._bar.question if self._bar is not None else None
 
@@ -62,6 +60,8 @@ class PermissionDesk:
 
     def show(self, event: "AnyEvent") -> None:
         """Keep the bar in line with what happens."""
+        from smith_core.events import ChildEvent, PermissionAnswered, PermissionRequested, TurnEnded
+
         inner = event.event if isinstance(event, ChildEvent) else event
         match inner:
             case PermissionRequested():
@@ -74,7 +74,7 @@ class PermissionDesk:
             case _:
                 pass
 
-    def answer(self, answer: PermissionAnswer) -> None:
+    def answer(self, answer: "PermissionAnswer") -> None:
         """Answer the question that is open."""
         question = self.question
         if question is not None:
@@ -114,16 +114,16 @@ class PermissionDesk:
         prompt.replace_range(prompt.caret, prompt.caret, letter)
         return True
 
-    def _let_go(self, answer: PermissionAnswer) -> None:
+    def _let_go(self, answer: "PermissionAnswer") -> None:
         if self._held is not None:
             self._held = None
             self.answer(answer)
 
-    def _is_about(self, event: PermissionAnswered) -> bool:
+    def _is_about(self, event: "PermissionAnswered") -> bool:
         question = self.question
         return question is not None and (question.call_id, question.job_id) == (event.call_id, event.job_id)
 
-    def _open(self, question: PermissionRequested | None) -> None:
+    def _open(self, question: "PermissionRequested | None") -> None:
         self._put_back()
         bar = self._shown_bar()
         had_focus = bar.has_focus
@@ -144,5 +144,5 @@ class PermissionDesk:
             self._bar = PermissionBar(
                 self.answer, lambda: not screen.prompt.edited_text, actions=self._actions, id="permission"
             )
-            screen.query_one("#queue").parent.mount(self._bar, before="#queue")  # type: ignore[union-attr]
+            screen.mount(self._bar, before=screen.query("#queue, #prompt").first())
         return self._bar

@@ -4,22 +4,12 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol
 
-from smith_core.events import (
-    MessageAdded,
-    PickerRequested,
-    PromptReturned,
-    PromptsWaiting,
-    SessionChanged,
-    TurnEnded,
-    TurnStarted,
-    ViewRequested,
-)
-from smith_core.messages import Message, typed_text
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.transcript.blocks import FILES_LINK
 
 if TYPE_CHECKING:
     from smith_core.events import AnyEvent
+    from smith_core.messages import Message
     from smith_core.runtime import Runtime
     from smith_core.turn_files import TurnFiles
     from smith_tui.transcript.view import Transcript
@@ -107,8 +97,11 @@ class TurnDesk:
 
     def note(self, event: "AnyEvent") -> None:
         """Keep the queue in line with what happens."""
+        from smith_core import events
+        from smith_core.messages import typed_text
+
         match event:
-            case TurnStarted():
+            case events.TurnStarted():
                 self._prompts_heard = 0
                 self.said = []
                 self._queue.is_held = False
@@ -117,23 +110,23 @@ class TurnDesk:
                     # A command has begun it.
                     self._turn = task
                     task.add_done_callback(self._turn_over)
-            case MessageAdded(message=message):
+            case events.MessageAdded(message=message):
                 self.said.append(message)
                 if message.role == "user":
                     self._prompts_heard += 1
                     if self._prompts_heard > 1:
                         self._queue.heard(typed_text(message))
-            case TurnEnded(result=result):
+            case events.TurnEnded(result=result):
                 self.said = []
                 self._queue.is_held = result.stop_reason not in ("completed", "cancelled")
-            case PromptReturned(text=text):
+            case events.PromptReturned(text=text):
                 self._take_back(text)
-            case SessionChanged(conversation_id=conversation_id):
+            case events.SessionChanged(conversation_id=conversation_id):
                 # What waits is kept with its own conversation, and comes back with it.
                 if self._conversation_id not in ("", conversation_id) and self._turn is None:
                     self._queue.open((), leave=True)
                 self._conversation_id = conversation_id
-            case PromptsWaiting(texts=texts):
+            case events.PromptsWaiting(texts=texts):
                 self._queue.open(texts, leave=False)
             case _:
                 pass
@@ -213,6 +206,8 @@ class TurnDesk:
         return table.get(name) is not None and name not in table.own_names
 
     async def _run(self, line: str) -> None:
+        from smith_core.events import PickerRequested, ViewRequested
+
         is_first = line.startswith("/")
         async for event in self._host.runtime.process_raw_input(line):
             # Who comes back from a screen without having chosen finds the transcript where it was.

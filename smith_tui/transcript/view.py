@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.timer import Timer
 
-from smith_core.messages import Message, ToolResult
 from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.blocks import FILES_LINK, Block, Notice, NoticeLevel, Plain, Prompt, split_plain
 from smith_tui.transcript.document_view import DocumentView
-from smith_tui.transcript.hits import Hit, Hits
 from smith_tui.transcript.model import TOP, Place
 from smith_tui.transcript.painting import occurrences
 from smith_tui.who import palette_of
 
 if TYPE_CHECKING:
+    from smith_core.messages import Message, ToolResult
     from smith_core.turn_files import TurnFiles
     from smith_tui.transcript.cards import ToolCard
     from smith_tui.transcript.dispatch_card import DispatchCard
+    from smith_tui.transcript.hits import Hit, Hits
     from smith_tui.transcript.live import LiveAnswer
 
 MAX_FRAMES_PER_SECOND = 30
@@ -124,7 +124,7 @@ class Transcript(DocumentView):
             card.is_asked = is_asked
             self._changed(card)
 
-    def end_tool(self, call_id: str, result: ToolResult) -> None:
+    def end_tool(self, call_id: str, result: "ToolResult") -> None:
         """Show how a call ended; the result of an unknown call is ignored."""
         card = self._cards.pop(call_id, None)
         if card is not None:
@@ -203,7 +203,7 @@ class Transcript(DocumentView):
 
     # A conversation
 
-    def load(self, messages: Sequence[Message]) -> None:
+    def load(self, messages: "Sequence[Message]") -> None:
         """Show a stored conversation instead of what is there, and go to its end."""
         from smith_tui.transcript.history import blocks_of
 
@@ -212,7 +212,7 @@ class Transcript(DocumentView):
         self._fill_cards()
         self.follow()
 
-    def add_messages(self, messages: Sequence[Message]) -> None:
+    def add_messages(self, messages: "Sequence[Message]") -> None:
         """Show more messages of a stored conversation."""
         from smith_tui.transcript.history import blocks_of
 
@@ -238,8 +238,10 @@ class Transcript(DocumentView):
 
     # Looking for something
 
-    def find(self, needle: str) -> Hits:
+    def find(self, needle: str) -> "Hits":
         """Return all matches in the sources, whatever their case, and mark them on the screen."""
+        from smith_tui.transcript.hits import Hits
+
         self.flush()
         self._painter.needle = needle
         self.sync(repaint=True)
@@ -253,7 +255,7 @@ class Transcript(DocumentView):
         self._painter.needle = ""
         self.sync(repaint=True)
 
-    def goto(self, hit: Hit) -> None:
+    def goto(self, hit: "Hit") -> None:
         """Show a match in the upper third of the view; a folded block that hides it is unfolded."""
         if hit.block >= len(self.document.blocks):
             return
@@ -296,7 +298,7 @@ class Transcript(DocumentView):
         self._place = self.document.reshape(self.document.width, self.document.theme, self._place)
         self.sync(repaint=True)
 
-    def _row_of(self, hit: Hit) -> int | None:
+    def _row_of(self, hit: "Hit") -> int | None:
         rest = hit.number
         for row, line in enumerate(self.document.rows(hit.block)):
             found = sum(1 for _ in occurrences(line.text, self._painter.needle))

@@ -31,7 +31,7 @@ class QueuePanel(Widget, can_focus=True):
         "queue-panel--selected",
     }
     DEFAULT_CSS = """
-    QueuePanel { display: none; height: auto; width: 1fr; background: $surface; color: $foreground; }
+    QueuePanel { height: auto; width: 1fr; background: $surface; color: $foreground; }
     QueuePanel > .queue-panel--title { color: $text-muted; }
     QueuePanel > .queue-panel--number { color: $text-muted; }
     QueuePanel > .queue-panel--said { color: $primary; }
@@ -57,6 +57,7 @@ class QueuePanel(Widget, can_focus=True):
         self.selected = 0
         """Number of the selected prompt, from 0."""
         queue.changed = self._show
+        self.display = len(queue) > 0
 
     def on_key(self, event: events.Key) -> None:
         """Select, or do what a key is for with the selected prompt."""

@@ -21,7 +21,7 @@ def app_in(folder: Path, *answers: str, **settings: object) -> SmithApp:
 
 
 def box(app: SmithApp) -> ChoiceList:
-    return app.chat.query_one(ChoiceList)
+    return app.chat.choices
 
 
 def offered(app: SmithApp) -> list[str]:
