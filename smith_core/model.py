@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -121,6 +122,13 @@ class ModelService:
 
             self._client = HostClient(start_host_process())
         return self._client
+
+    async def wait_for_host(self) -> None:
+        """Return once the host behind the client takes requests, or cannot; at once where there is no host."""
+        wait = getattr(self._client, "wait_until_ready", None)
+        if wait is not None:
+            with suppress(AgentFailure):
+                await wait()
 
     @property
     def catalog(self) -> "ModelCatalog":

@@ -84,6 +84,7 @@ class Beginning:
 
         async for event in host.runtime.open():
             host.show(event)
+        self._watching = asyncio.ensure_future(self._watch_host())
         session = host.runtime.session
         scope = await session.recompute_turn_scope()
         host.status.change(branch=scope.project.branch)
@@ -92,6 +93,13 @@ class Beginning:
             host.status.change(model=selected.model)
         except AgentFailure as caught:
             host.transcript.add_notice("info", caught.error.message)
+
+    async def _watch_host(self) -> None:
+        """Let a turn say that it waits for the model host, which takes seconds when it is the first start for long."""
+        host = self._host
+        host.status.change(is_host_starting=True)
+        await host.runtime.services.model.wait_for_host()
+        host.status.change(is_host_starting=False)
 
     async def _show_tail(self) -> None:
         """Show the end of the conversation of the last time; it takes a tenth of the time that the engine does."""

@@ -32,7 +32,8 @@ _MODEL_CELLS, _BRANCH_CELLS, _TOOL_CELLS = 40, 24, 24
 class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock.
 
-    children: how many dispatched children run. permission, sandbox: as in SessionChanged.
+    children: how many dispatched children run. is_host_starting: requests wait for the model host. permission, sandbox:
+    as in SessionChanged.
     """
 
     role_alias: str = ""
@@ -40,6 +41,7 @@ class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     activity: Activity = "idle"
     tool_name: str = ""
     children: int = 0
+    is_host_starting: bool = False
     attempt: int = 1
     max_attempts: int = 1
     retry_at: float = 0.0
@@ -134,6 +136,8 @@ def _activity(state: StatusState, now: float, frame: int | None) -> tuple[Piece,
     words: str = state.activity
     if state.children and state.activity in _WAITING_FOR_TOOLS:
         words = "1 child" if state.children == 1 else f"{state.children} children"
+    elif state.activity == "thinking" and state.is_host_starting:
+        words = "starting the model host"
     elif state.activity == "tool":
         words = f"tool {cut_to(literal(state.tool_name), _TOOL_CELLS)}"
     return ("●" if frame is None else SPINNER[frame % len(SPINNER)], "mark"), (words, "text")

@@ -149,6 +149,22 @@ async def test_the_tool_output_names_the_way_in_and_out_and_leaves_typing_to_the
         assert (app.focused, app.chat.prompt.text) == (app.chat.prompt, "Xc")
 
 
+async def test_a_turn_says_that_it_waits_for_the_model_host(tmp_path: Path) -> None:
+    is_up = asyncio.Event()
+
+    class Client(ScriptedClient):
+        async def wait_until_ready(self) -> float:
+            await is_up.wait()
+            return 1.0
+
+    app = app_around(open_engine(tmp_path, Client([asyncio.Event()])))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "starting the model host" in lines_of(app.chat.status)[0])
+        is_up.set()
+        await until(pilot, lambda: "thinking" in lines_of(app.chat.status)[0])
+
+
 async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
     app = app_around(open_engine(tmp_path, ScriptedClient("needle one\n\nneedle two\n\nneedle three")))
     async with app.run_test(size=(80, 24)) as pilot:

@@ -75,6 +75,7 @@ def test_each_activity_has_its_words() -> None:
         return text_of(StatusState(**fields), 60).split("  ")[1].strip()  # type: ignore[arg-type]
 
     assert words(activity="thinking") == "thinking"
+    assert words(activity="thinking", is_host_starting=True) == "starting the model host"
     assert words(activity="streaming") == "streaming"
     assert words(activity="error") == "error"
     assert words(activity="cancelled") == "cancelled"
