@@ -125,8 +125,11 @@ def explain(error: Exception, verb: str, path: Path, cwd: Path) -> str:
         reason = f"{error.strerror} half-way, so its content may be damaged; look at it, and write it anew"
     elif isinstance(error, FileBusyError):
         reason = "another program has locked it; try again in a moment"
-    elif isinstance(error, FileNotFoundError) and not os.path.lexists(path):
+    elif isinstance(error, FileNotFoundError) and verb != "write" and not os.path.lexists(path):
         return f"Cannot {verb} it: {describe_missing(path, cwd)}"
+    elif isinstance(error, FileNotFoundError) and (verb == "write" or path.exists()):
+        # A change is written beside the file first.
+        reason = "its folder takes no new files, like those below /proc; use bash if you mean to write into it"
     elif isinstance(error, FileNotFoundError):
         reason = f"it is a link to {_link_text(path)}, which does not exist"
     elif isinstance(error, OSError):

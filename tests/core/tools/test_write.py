@@ -5,7 +5,7 @@ import pytest
 
 from smith_core.cancel import new_root
 from smith_core.linediff import diff_lines
-from tests.support.file_tools import apply_diff, assert_refused, names, ordinary_user_folder, read, sha256, write
+from tests.support.file_tools import apply_diff, assert_refused, edit, names, ordinary_user_folder, read, sha256, write
 
 
 async def test_new_file_is_created_with_its_folders(tmp_path: Path) -> None:
@@ -67,6 +67,15 @@ async def test_read_only_file_and_folder_are_refused_in_clear_words() -> None:
         assert_refused(await write(folder, "g", "new"), "permission")
         assert_refused(await write(folder, "new/g", "new"), "permission")
         assert (names(folder), (folder / "f").read_text()) == (["f"], "old")
+
+
+@pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="there is no /proc")
+async def test_what_lies_where_no_file_can_be_made_is_refused_in_true_words(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/proc/self/comm")
+    for path in ("/proc/self/comm", "/proc/no-such-file", str(tmp_path / "link")):
+        assert_refused(await write(tmp_path, path, "new"), "takes no new files", "bash")
+    edited = await edit(tmp_path, "/proc/self/comm", "replace", 1, text="new\n")
+    assert_refused(edited, "takes no new files")
 
 
 async def test_write_only_file_is_overwritten() -> None:
