@@ -8,6 +8,9 @@ from smith_core.llm.protocol import AnyStreamPart, StreamReasoning, StreamText, 
 INTERVAL_S = 0.016
 """Longest wait before parts are sent on: one frame of a screen at 60 Hz."""
 
+_SLACK_S = 0.002
+"""What is due so soon is sent now: being woken for it would cost more."""
+
 _MOST_HELD = 512
 
 
@@ -29,7 +32,7 @@ class Coalescer:
         self._loop = asyncio.get_running_loop()
         self._held: list[AnyStreamPart] = []
         self._sent_at = float("-inf")
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
 
     def add(self, parts: Iterable[AnyStreamPart]) -> None:
         """Take parts and send what is due."""
@@ -41,8 +44,9 @@ class Coalescer:
                 self._held = list(merge(self._held))
             return
         wait = self._sent_at + self._interval_s - self._loop.time()
-        if wait <= 0:
-            self._send_when_possible()
+        if wait <= _SLACK_S:
+            # Behind all that was read at once.
+            self._timer = self._loop.call_soon(self._send_when_possible)
         else:
             self._timer = self._loop.call_later(wait, self._send_when_possible)
 

@@ -10,6 +10,7 @@ import httpx
 from smith_core.errors import AgentError, AgentFailure
 from smith_core.llm.deltas import DeltaAssembler
 from smith_core.llm.faults import Target, fault, timeout_fault
+from smith_core.llm.pacing import paced
 from smith_core.llm.protocol import AnyStreamPart, Timeouts
 from smith_core.llm.refusals import error_inside
 from smith_core.llm.sse import DONE, BodyReader, SseEvent, TooLongError, decode_json
@@ -58,7 +59,8 @@ class StreamBody:
         pieces = response.aiter_bytes()
         try:
             async with asyncio.timeout(self._timeouts.recv_timeout) as silence:
-                await self._read_pieces(pieces, silence)
+                with paced(response):
+                    await self._read_pieces(pieces, silence)
             if self._is_done:
                 _drain_later(response, pieces)
         except TimeoutError:

@@ -1,12 +1,15 @@
 """Textual's compositor without its detours: widgets are asked for rows that have changed and are seen, no more."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from textual import screen
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 Chops = dict[int, Strip | None]
 """The strips of one row of the screen by the column where each begins, from left to right."""
@@ -40,11 +43,12 @@ class LeanCompositor(Compositor):
         cuts = self.cuts
         rows: list[Chops] = [dict.fromkeys(row[:-1]) if y in wanted else {} for y, row in enumerate(cuts)]
         # What is not covered yet, from the front to the back; the first widget in a place is the one that is seen.
-        left = {y: set(_between(cuts[y], *span)) for y, span in wanted.items() if 0 <= y < len(cuts)}
+        left = {y: set(_between(cuts[y], *span)) for y, span in sorted(wanted.items()) if 0 <= y < len(cuts)}
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
             x, end = seen.column_span
-            places = {y: here for y in seen.line_range if y in left and (here := _inside(left[y], x, end))}
+            top, bottom = seen.line_span
+            places = {y: here for y in left if top <= y < bottom and (here := _inside(left[y], x, end))}
             for first, count in _runs(places):
                 strips = widget.render_lines(Region(x - region.x, first - region.y, end - x, count))
                 for y, strip in enumerate(strips, first):
@@ -60,6 +64,22 @@ def use_lean_compositor() -> None:
     """Let every screen that is made from now on draw with a LeanCompositor, and soon after something has changed."""
     screen.Compositor = LeanCompositor  # type: ignore[attr-defined]
     screen.UPDATE_PERIOD = FRAME_GAP_S  # type: ignore[misc]
+
+
+def paint_now(view: Screen[Any], widgets: Iterable[Widget]) -> None:
+    """Bring to the screen what these widgets of it have to paint again; where it cannot be now, Textual does it soon.
+
+    Textual's own way there leads over three queues and a timer, which take as long as drawing a frame of an answer.
+    """
+    compositor = view._compositor
+    is_held_back = view._layout_required or view._scroll_required or view._recompose_required or view.app._batch_count
+    if is_held_back or not isinstance(compositor, LeanCompositor) or not view.is_current:
+        return
+    for widget in widgets:
+        if widget._repaint_required and widget in compositor.visible_widgets:
+            widget._repaint_required = False
+            view._dirty_widgets.add(widget)
+    view._on_timer_update()
 
 
 def _between(cuts: Sequence[int], first: int, end: int) -> Iterator[int]:

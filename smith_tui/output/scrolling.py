@@ -10,7 +10,9 @@ MIN_ROWS = 4
 _MIN_GAIN = 0.7
 """Most cells that may be left to write, as a share of those without scrolling."""
 _TRIED = 3
-"""Shifts that are looked at closely; text that repeats itself has several that seem likely."""
+"""Most shifts that are looked at closely; text that repeats itself has several that seem likely."""
+_AS_LIKELY = 0.8
+"""Rows that another shift has to find, as a share of those of the likeliest one, to be looked at."""
 
 
 class Shift(NamedTuple):
@@ -37,7 +39,8 @@ def find_shift(shown: Sequence[Row | None], wanted: Sequence[Row], changed: Sequ
             found.setdefault(source - y, []).append(y)
     found.pop(0, None)
     likely = sorted(found.items(), key=lambda item: len(item[1]), reverse=True)[:_TRIED]
-    shifts = [_over(ys, by) for by, ys in likely if len(ys) >= MIN_ROWS]
+    enough = max(MIN_ROWS, _AS_LIKELY * len(likely[0][1])) if likely else MIN_ROWS
+    shifts = [_over(ys, by) for by, ys in likely if len(ys) >= enough]
     gains = [_gain(shift, shown, wanted) for shift in shifts]
     return shifts[gains.index(max(gains))] if any(gains) else None
 

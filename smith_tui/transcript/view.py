@@ -1,11 +1,11 @@
 """The transcript widget: what the presenter calls to show a turn, a conversation, and what is looked for in it."""
 
+import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from textual.timer import Timer
-
+from smith_tui.output.compositor import paint_now
 from smith_tui.theme import DARK, Theme
 from smith_tui.transcript.blocks import FILES_LINK, Block, Notice, NoticeLevel, Plain, Prompt, split_plain
 from smith_tui.transcript.document_view import DocumentView
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from smith_tui.transcript.hits import Hit, Hits
     from smith_tui.transcript.live import LiveAnswer
 
-MAX_FRAMES_PER_SECOND = 30
+MAX_FRAMES_PER_SECOND = 25
+"""As many as a film has: more would be seen by nobody and cost as much each."""
 MAX_SHARE = 0.3
 """Largest part of the time that bringing streamed text to the screen may take; beyond it frames come later."""
 
@@ -46,7 +47,7 @@ class Transcript(DocumentView):
         self._wait = self._frame
         self._last_flush = 0.0
         self._awaits_words = False
-        self._timer: Timer | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._pending: list[tuple[DeltaKind, str]] = []
         self._live: LiveAnswer | None = None
         self._cards: dict[str, ToolCard] = {}
@@ -228,7 +229,7 @@ class Transcript(DocumentView):
     def flush(self) -> None:
         """Bring everything that waits for the next frame to the screen now."""
         if self._timer is not None:
-            self._timer.stop()
+            self._timer.cancel()
             self._timer = None
         started = perf_counter()
         self._write_pending()
@@ -359,7 +360,7 @@ class Transcript(DocumentView):
         self._pending.append((kind, delta))
         if self._awaits_words:
             self._awaits_words = False
-            self.flush()
+            self._show_frame()
         else:
             self._schedule()
 
@@ -371,11 +372,20 @@ class Transcript(DocumentView):
         if not self.is_running or wait <= 0:
             self.flush()
         else:
-            self._timer = self.set_timer(wait, self._on_frame)
+            # Textual's timers are tasks of their own, which is much for each frame.
+            self._timer = asyncio.get_running_loop().call_later(wait, self._on_frame)
 
     def _on_frame(self) -> None:
         self._timer = None
+        try:
+            self._show_frame()
+        except Exception as error:  # noqa: BLE001 - as Textual does with what its timers call
+            self.app._handle_exception(error)
+
+    def _show_frame(self) -> None:
         self.flush()
+        if self.is_attached:
+            paint_now(self.screen, (self, self.vertical_scrollbar))
 
 
 def _turn_of(block: Block) -> str:

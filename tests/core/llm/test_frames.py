@@ -165,9 +165,11 @@ async def test_the_first_part_goes_at_once_and_the_next_within_the_interval() ->
             arrived.set()
 
     coalescer = Coalescer(send, interval_s=0.03)
-    for text in "abc":
-        coalescer.add([StreamText(text=text)])
+    coalescer.add([StreamText(text="a")])
+    await asyncio.sleep(0)
     assert sent == [(StreamText(text="a"),)]
+    for text in "bc":
+        coalescer.add([StreamText(text=text)])
     started = asyncio.get_running_loop().time()
     await asyncio.wait_for(arrived.wait(), 1)
     assert asyncio.get_running_loop().time() - started < 0.06

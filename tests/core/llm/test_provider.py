@@ -3,11 +3,14 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from smith_core.llm import provider
+from smith_core.llm.coalescer import INTERVAL_S, merge
+from smith_core.llm.pacing import UNPACED_READS
 from smith_core.llm.protocol import (
     AnyStreamPart,
     Completion,
@@ -287,6 +290,18 @@ async def test_cancelling_closes_the_connection(answer: Answer, use_wrapper: boo
         await task
     await asyncio.wait_for(request.client_gone.wait(), 1)
     assert request.gone_at - cancelled_at < 0.03
+
+
+async def test_an_answer_that_lasts_is_read_in_steps(endpoint: Endpointed) -> None:
+    taken: list[tuple[float, list[AnyStreamPart]]] = []
+    endpoint.server.push(say("word " * 200, size=5, rate=1000))
+    request = MessageEncoder().encode(endpoint.request())
+    await provider.complete(request, lambda parts: taken.append((time.perf_counter(), parts)))
+    assert len(merge(part for _, parts in taken for part in parts)) == 1
+    gaps = [after - before for (before, _), (after, _) in pairwise(taken)]
+    waits = [gap for gap in gaps[UNPACED_READS:] if gap > INTERVAL_S / 4]
+    assert len(waits) <= (taken[-1][0] - taken[0][0]) / INTERVAL_S + 1
+    assert len(taken) > 100 and len(waits) >= 5
 
 
 async def test_a_connection_is_used_again(endpoint: Endpointed) -> None:

@@ -2,17 +2,21 @@
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
+from rich.console import RenderableType
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
 from smith_tui.output.app import OutputApp
 from smith_tui.output.compositor import LeanCompositor
+from smith_tui.transcript.view import Transcript
 
 WORDS = "漢字 is wider than a word, \u2764\ufe0f is doubtful; "
 
@@ -91,3 +95,51 @@ async def test_every_update_is_that_of_the_toolkit() -> None:
         whole = Compositor._render_chops(compositor, compositor.size.region, lambda y: True)
         assert compositor._render_chops(compositor.size.region, lambda y: True) == whole
         assert compositor.render_partial_update() is None
+
+
+class TalkingApp(OutputApp):
+    """A transcript, and a note of all that was drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Transcript()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, ChopsUpdate):
+            self.drawn.append("".join(text for _, _, text, _ in parts_of(renderable)))
+        super()._display(screen, renderable)
+
+
+async def test_streamed_words_are_drawn_at_once_and_once() -> None:
+    app = TalkingApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        transcript = app.query_one(Transcript)
+        transcript.start_assistant("direct")
+        await pilot.pause()
+        app.drawn.clear()
+        transcript.append_text("first")
+        assert len(app.drawn) == 1 and "first" in app.drawn[0]
+        transcript.append_text(" second")
+        assert len(app.drawn) == 1
+        while len(app.drawn) == 1:
+            await pilot.pause(0.01)
+        assert len(app.drawn) == 2 and "first second" in app.drawn[1]
+
+
+async def test_words_below_another_screen_are_not_drawn_and_not_lost() -> None:
+    app = TalkingApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        transcript = app.query_one(Transcript)
+        transcript.start_assistant("direct")
+        await app.push_screen(Screen[None]())
+        await pilot.pause()
+        app.drawn.clear()
+        transcript.append_text("first")
+        await pilot.pause()
+        assert not any("first" in drawn for drawn in app.drawn)
+        await app.pop_screen()
+        await pilot.pause()
+        assert "first" in app.export_screenshot()

@@ -1,0 +1,46 @@
+"""Reading an answer in steps: what comes within one of them is read at once."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpcore
+import httpx
+
+from smith_core.llm.coalescer import INTERVAL_S
+
+UNPACED_READS = 8
+"""Reads from which on an answer is taken in steps; a short one, such as a call of a tool, is over before."""
+
+MUCH_BYTES = 16 * 1024
+"""A read that brings so much does not wait: the sender is faster than the steps."""
+
+
+@contextmanager
+def paced(response: httpx.Response) -> Iterator[None]:
+    """Read the connection of a response at most once in INTERVAL_S while this lasts, but for its beginning.
+
+    Being woken for a token takes many times as long as reading it, and the app hears of it once in this time anyway.
+    """
+    stream = response.extensions.get("network_stream")
+    if not isinstance(stream, httpcore.AsyncNetworkStream):
+        yield
+        return
+    read, clock = stream.read, asyncio.get_running_loop().time
+    reads, due = 0, float("-inf")
+
+    async def read_in_steps(max_bytes: int, timeout: float | None = None) -> bytes:
+        nonlocal reads, due
+        if reads > UNPACED_READS and (wait := due - clock()) > 0:
+            await asyncio.sleep(wait)
+        data = await read(max_bytes, timeout)
+        reads += 1
+        due = float("-inf") if len(data) >= MUCH_BYTES else clock() + INTERVAL_S
+        return data
+
+    stream.read = read_in_steps  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        # The connection is used again.
+        del stream.read
