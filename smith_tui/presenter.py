@@ -112,6 +112,8 @@ class Presenter:
         self._source_role = source_role
         self._awaits_prompt: bool | None = None
         """Whether the prompt that the running turn began with is yet to come; None while no turn runs."""
+        self._counts_anew = False
+        """Whether the tokens that are shown are of a turn before: one without a request leaves them there."""
         self._retry_reason = ""
         self._output_tails: dict[str, bytes] = {}
         self._child_usage: dict[str, Usage] = {}
@@ -143,7 +145,7 @@ class Presenter:
             case MessageAdded(message=message):
                 self._message_added(message)
             case RequestStarted(model=model, source_role=source) if source == self._source_role:
-                self.status.change(activity="thinking", model=model)
+                self._request_started(model)
             case OutputDiscarded():
                 self.transcript.discard_live()
                 self._streaming = False
@@ -179,6 +181,12 @@ class Presenter:
         if self._streaming:
             self.transcript.end_assistant(interrupted=True)
             self._streaming = False
+
+    def _request_started(self, model: str) -> None:
+        if self._counts_anew:
+            self._counts_anew = False
+            self.status.change(tokens_in=0, tokens_out=0)
+        self.status.change(activity="thinking", model=model)
 
     def _count(self, usage: Usage) -> None:
         state = self.status.state
@@ -277,7 +285,7 @@ class Presenter:
 
     def _turn_started(self, event: TurnStarted) -> None:
         self._role = event.role
-        self._awaits_prompt = True
+        self._awaits_prompt = self._counts_anew = True
         self._retry_reason = ""
         self.status.start_turn()
         self.transcript.set_role(event.role)

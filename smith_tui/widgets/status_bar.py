@@ -62,10 +62,10 @@ class StatusBar(Widget):
             self.refresh()
 
     def start_turn(self) -> None:
-        """Begin to count the time of a turn; token counts begin at 0."""
+        """Begin to count the time of a turn."""
         self._frame = 0
         now = self._clock()
-        self.change(activity="thinking", turn_started_at=now, turn_ended_at=None, tokens_in=0, tokens_out=0)
+        self.change(activity="thinking", turn_started_at=now, turn_ended_at=None)
 
     def end_turn(self, activity: Activity = "idle") -> None:
         """Stop the time; `activity` says how the turn ended: idle, error or cancelled."""

@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from smith_core.config.schema import Config
 from smith_core.errors import AgentError, failure
 from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWaiting, TextDelta
-from smith_core.llm.protocol import StreamText
-from smith_core.messages import Message
+from smith_core.llm.protocol import Completion, StreamText
+from smith_core.messages import Message, Usage
 from smith_core.runtime import Runtime
 from smith_tui.app import SmithApp, app_around
 from smith_tui.crash import crash_sentence
@@ -147,6 +147,18 @@ async def test_the_tool_output_names_the_way_in_and_out_and_leaves_typing_to_the
         await until(pilot, lambda: app.chat.output.has_focus)
         await pilot.press("c", "X", "c")
         assert (app.focused, app.chat.prompt.text) == (app.chat.prompt, "Xc")
+
+
+async def test_a_line_for_the_shell_leaves_the_tokens_of_the_turn_before(tmp_path: Path) -> None:
+    answer = Completion(text="done", finish_reason="stop", usage=Usage(input_tokens=10, output_tokens=5, requests=1))
+    engine = open_engine(tmp_path, ScriptedClient(answer))
+    app = app_around(engine)
+    async with app.run_test(size=(80, 24)) as pilot:
+        for line, said in (("go", 2), ("!echo hi", 3), ("go", 5)):
+            await send(pilot, line)
+            await until(pilot, lambda said=said: len(engine.services.conversation.messages) == said)  # type: ignore[misc]
+            await until(pilot, lambda: app.chat.status.state.activity == "idle")
+            assert "↑10 ↓5" in lines_of(app.chat.status)[0], line
 
 
 async def test_a_turn_says_that_it_waits_for_the_model_host(tmp_path: Path) -> None:
