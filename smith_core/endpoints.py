@@ -7,13 +7,6 @@ import msgspec
 
 from smith_core.text import clean_text
 
-SCRIPTED_MODEL = "scripted demo, no language model"
-"""The model id of the tour, which is no model; it stands wherever a model is named."""
-
-EMBEDDED_PREFIX = "embedded:"
-FILE_PREFIX = "file:"
-"""What the ids of models begin with that this machine runs itself, by name or from a weights file."""
-
 PROBE_TIMEOUT_S = 0.3
 """How long a server on this machine may take to list its models."""
 _MAX_LISTING_BYTES = 1_000_000

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 from smith_core.errors import failure
 
 APP_FOLDER = "smith"
-_DRIVE_PREFIX = r"[A-Za-z]:"
 
 
 def config_dir(environ: Mapping[str, str] | None = None) -> Path:
@@ -96,7 +94,7 @@ def relative_path_problem(path: str) -> str:
         return "it starts at the root of the file system"
     if path.startswith("~"):
         return "it starts at a home folder"
-    if re.match(_DRIVE_PREFIX, path):
+    if path[1:2] == ":" and path[0].isascii() and path[0].isalpha():
         return "it starts with a drive letter"
     if any(segment.strip() == ".." for segment in path.split("/")):
         return "it leads upwards with .."

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from smith_core.embedded.label import label_of
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL, label_of
 from smith_core.errors import AgentFailure
 from smith_core.llm.host_control import running_hosts
 from smith_core.model import ModelChoice

@@ -1,10 +1,11 @@
 """Prompts that wait: for the end of the running turn, or for the moment at which it hears them. Pure."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+
+import msgspec
 
 
-class Waiting(NamedTuple):
+class Waiting(msgspec.Struct, frozen=True):
     """A prompt that waits; is_said: the running turn gets it before its next request.
 
     is_kept: it was typed in an earlier session, and is not sent before the person says so.

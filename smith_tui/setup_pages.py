@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from smith_core.embedded.catalog import MODELS, EmbeddedModel
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.embedded.words import size_in_words
-from smith_core.endpoints import PRESETS, SCRIPTED_MODEL, LocalEndpoint, Preset
+from smith_core.endpoints import PRESETS, LocalEndpoint, Preset
 from smith_core.text import shorten
 
 Choice = Preset | LocalEndpoint | EmbeddedModel | str

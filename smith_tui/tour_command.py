@@ -5,7 +5,7 @@ import asyncio
 import contextlib
 import sys
 
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
 from smith_core.events import CommandOutput, Notice, ToolEnded, ToolOutput, TurnEnded
 from smith_core.messages import StopReason

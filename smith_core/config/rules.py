@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from enum import Enum
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -10,12 +9,9 @@ import msgspec
 
 from smith_core.paths import relative_path_problem
 
+REJECTED: Final = object()
+"""What a check returns for a value that it does not accept."""
 
-class _Verdict(Enum):
-    REJECTED = "rejected"
-
-
-REJECTED: Final = _Verdict.REJECTED
 LARGEST: Final = 1_000_000_000
 """Bound of all numbers: a timer of more seconds than this overflows in the C library."""
 

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX, SCRIPTED_MODEL
 from smith_core.errors import AgentFailure
 
 if TYPE_CHECKING:
     from smith_core.embedded.catalog import EmbeddedModel
+
+SCRIPTED_MODEL = "scripted demo, no language model"
+"""The model id of the tour, which is no model; it stands wherever a model is named."""
+
+EMBEDDED_PREFIX = "embedded:"
+FILE_PREFIX = "file:"
+"""What the ids of models begin with that this machine runs itself, by name or from a weights file."""
 
 CONNECT_LINES: tuple[str, ...] = (
     "export LLM_API_KEY=...",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from smith_core.embedded.label import EMBEDDED_PREFIX, FILE_PREFIX
 from smith_core.embedded.weights import InstalledModel, installed_model
-from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX
 from smith_core.errors import failure
 from smith_core.llm.protocol import Endpoint
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.tour.parts import (
     Answer,
     CallTool,

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.errors import failure
 from smith_core.tour.parts import Answer, CallTool, Say, Think
 from smith_core.tour.script import answer_to

@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 PANE_SHARE, PANE_WIDE_COLUMNS = 55, 120
 """Per cent of the screen that the pane gets where it stands beside the transcript, and from which width on it does."""
+_BESIDE = """
+#panes > Inspector { height: 60%; }
+ChatScreen.wide #panes > Inspector { height: 1fr; width: 55%; }
+ChatScreen.with-inspector #output { display: none; }
+/* Too low for both, one above the other. */
+ChatScreen.-low #panes > Inspector { height: 1fr; }
+ChatScreen.-low.with-inspector #transcript { display: none; }
+ChatScreen.-low.wide.with-inspector #transcript { display: block; }
+"""
+"""The layout of the main screen with the pane; a start has nothing to do with it."""
+
 _CHANGES_MESSAGES = (ConversationLoaded, HistoryEdited, MessagesFollowed, SessionChanged, TurnEnded)
 
 
@@ -117,6 +128,7 @@ class InspectionHost:
         width = self._chat.size.width
         self._view.width_hint = width * PANE_SHARE // 100 if self._is_pane and width >= PANE_WIDE_COLUMNS else width
         if self._is_pane:
+            self._chat.app.stylesheet.add_source(_BESIDE, read_from=(__file__, "_BESIDE"))
             self._chat.add_class("with-inspector")
             self._chat.query_one("#panes", Container).mount(self._view)
         else:

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from smith_core.embedded.catalog import EmbeddedModel
-from smith_core.embedded.label import label_of
+from smith_core.embedded.label import EMBEDDED_PREFIX, FILE_PREFIX, label_of
 from smith_core.embedded.progress import BytesMoved, InstallEvent, SourceFailed, SourceStarted, WaitingForInstaller
-from smith_core.endpoints import EMBEDDED_PREFIX, FILE_PREFIX, LocalEndpoint, Preset
+from smith_core.endpoints import LocalEndpoint, Preset
 from smith_core.errors import AgentFailure
 from smith_tui.install_progress import progress_line
 from smith_tui.screens.question import QuestionScreen

@@ -1,7 +1,7 @@
 """The scrolling page: one line-API widget that shows the part of a document at a place, and keeps that place."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -19,7 +19,9 @@ from smith_tui.transcript.cells import index_at_cell
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.model import TOP, Document, Place, Row
 from smith_tui.transcript.scroll_bar import BarredView
-from smith_tui.transcript.selecting import MOTIONS, Motion, Stretch, begin, moved, stretch_of
+
+if TYPE_CHECKING:
+    from smith_tui.transcript.selecting import Stretch
 
 MORE_BELOW = " ↓ more below · End "
 
@@ -37,7 +39,7 @@ class DocumentView(BarredView, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "toggle_folds", "Fold", show=False),
-        *(Binding(f"shift+{motion}", f"select('{motion}')", "Select", show=False) for motion in MOTIONS),
+        *(Binding(f"shift+{motion}", f"select('{motion}')", "Select", show=False) for motion in selection.MOTIONS),
     ]
 
     class FollowChanged(Message):
@@ -278,8 +280,10 @@ class DocumentView(BarredView, can_focus=True):
         elif row is not None:
             self._select_at(row, event.x, whole_line=event.chain > 2)
 
-    def action_select(self, motion: Motion) -> None:
+    def action_select(self, motion: selection.Motion) -> None:
         """Select on to where a key leads, and keep that in view."""
+        from smith_tui.transcript.selecting import begin, moved, stretch_of
+
         stretch = stretch_of(self.text_selection, self._stretch) or begin(self._shown, motion)
         if stretch is None:
             return

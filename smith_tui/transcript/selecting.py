@@ -1,6 +1,6 @@
 """Selecting by keys: from one spot in a document to another, by visible characters, rows and pages. Pure."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from textual.geometry import Offset
 from textual.selection import Selection
@@ -8,11 +8,9 @@ from textual.selection import Selection
 from smith_tui.transcript.cells import cell_width, index_at_cell
 from smith_tui.transcript.lines import Line
 from smith_tui.transcript.model import Document, Place, Row
-from smith_tui.transcript.selection import key_of, place_of
+from smith_tui.transcript.selection import Motion, key_of, place_of
 from smith_tui.widgets.clusters import next_boundary, previous_boundary
 
-Motion = Literal["left", "right", "up", "down", "home", "end", "pageup", "pagedown"]
-MOTIONS: tuple[Motion, ...] = ("left", "right", "up", "down", "home", "end", "pageup", "pagedown")
 _BACKWARDS = ("left", "up", "home", "pageup")
 
 

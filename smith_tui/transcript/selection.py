@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from textual.geometry import Offset
 from textual.selection import Selection
 
 from smith_tui.transcript.lines import Line
 from smith_tui.transcript.model import Document, Place, Row
+
+Motion = Literal["left", "right", "up", "down", "home", "end", "pageup", "pagedown"]
+"""A key that selects on."""
+MOTIONS: tuple[Motion, ...] = ("left", "right", "up", "down", "home", "end", "pageup", "pagedown")
 
 _ROW_BITS = 20
 _WORD = r"[\w./~@:+-]+|\s+|."

@@ -1,7 +1,8 @@
 """Text under edit: a caret that moves by visible characters, a selection, undo. Pure."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from smith_tui.widgets.clusters import next_boundary, previous_boundary
 
@@ -10,7 +11,7 @@ _MAX_UNDO_STEPS = 200
 _MAX_UNDO_CHARACTERS = 2_000_000
 
 
-class _Snapshot(NamedTuple):
+class _Snapshot(msgspec.Struct, frozen=True):
     text: str
     caret: int
 
@@ -132,6 +133,7 @@ class EditBuffer:
         if not source:
             return
         other.append(_Snapshot(self.text, self.caret))
-        self.text, self.caret = source.pop()
+        restored = source.pop()
+        self.text, self.caret = restored.text, restored.caret
         self._anchor = None
         self._typing_at = None

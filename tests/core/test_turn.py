@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from smith_core.config.schema import to_config
-from smith_core.endpoints import EMBEDDED_PREFIX
+from smith_core.embedded.label import EMBEDDED_PREFIX
 from smith_core.errors import AgentError
 from smith_core.events import (
     AnyEvent,

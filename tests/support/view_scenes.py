@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from smith_core.commands.usage_report import render_usage, usage_rows
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.events import AnyEvent, CommandOutput, MessageAdded, ReasoningDelta, TextDelta, TurnStarted
 from smith_core.llm.model_table import Prices
 from smith_core.messages import Message, Usage

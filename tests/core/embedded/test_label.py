@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from smith_core.embedded.catalog import DEFAULT_MODEL, MODELS
-from smith_core.embedded.label import CONNECT_LINES, label_of
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import CONNECT_LINES, SCRIPTED_MODEL, label_of
 from smith_core.events import AnyEvent, Notice
 from smith_tui.cli import main
 from tests.support.engine import open_engine, run_turn

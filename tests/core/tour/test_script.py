@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.tour.parts import Answer, CallTool, Say
 from smith_core.tour.project import PRICES_FILE, RIGHT_LINE, WRONG_LINE, sample_project
 from smith_core.tour.script import STEPS, answer_to

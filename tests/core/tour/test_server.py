@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smith_core.endpoints import SCRIPTED_MODEL
+from smith_core.embedded.label import SCRIPTED_MODEL
 from smith_core.llm.listing import fetch_models
 from smith_core.llm.protocol import Endpoint, ModelRequest, StreamDone, StreamReasoning, StreamText, Timeouts
 from smith_core.llm.provider import complete
