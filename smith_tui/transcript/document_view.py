@@ -1,6 +1,6 @@
 """The scrolling page: one line-API widget that shows the part of a document at a place, and keeps that place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -335,11 +335,26 @@ class DocumentView(BarredView, can_focus=True):
 
     def _toggle(self, indices: list[int]) -> None:
         blocks = {index: block for index in indices if (block := self.document.blocks[index]).can_fold}
+        if not blocks:
+            return
         expand = not all(block.is_expanded for block in blocks.values())
-        if self._is_following and blocks:
+        place, y = self._kept_title(blocks)
+        if self._is_following:
             self._set_following(False)
         for index, block in blocks.items():
             block.is_expanded = expand
             self.document.changed(index)
-        if blocks:
-            self.go_to(self._place)
+        self.go_to(self.document.move(place, -y))
+
+    def _kept_title(self, indices: Collection[int]) -> tuple[Place, int]:
+        """Return which of these blocks' titles is to stay where it is, and on which row of the view that is.
+
+        At the end it is the last one, which has come last; elsewhere the first one in view, which was gone to.
+        """
+        first_rows: dict[int, tuple[Place, int]] = {}
+        for y, row in enumerate(self._shown):
+            first_rows.setdefault(row.place.block, (row.place, y))
+        titles = {index: int(self.document.blocks[index].has_gap) for index in indices}
+        seen = [index for index in indices if first_rows[index][0].row <= titles[index]]
+        chosen = max(indices) if self._is_following else min(seen or indices)
+        return first_rows[chosen] if chosen in seen else (Place(chosen, titles[chosen]), 0)

@@ -231,6 +231,28 @@ async def test_a_click_unfolds_and_folds() -> None:
         assert "┊ … 27 more lines" in screen(transcript)
 
 
+async def test_enter_unfolds_around_the_call_that_is_looked_at() -> None:
+    async with shown((60, 24)) as (transcript, pilot, _):
+        for call in ("1", "2", "3"):
+            transcript.start_tool(call, "read", f'{{"path": "file{call}"}}')
+            content = "\n".join(f"{call}.{number}" for number in range(40))
+            transcript.end_tool(call, ToolResult(call_id=call, ok=True, content=content))
+        transcript.flush()
+        transcript.focus()
+
+        def row_of(text: str) -> int:
+            return next((y for y, row in enumerate(screen(transcript)) if text in row), -1)
+
+        last = row_of("file3")
+        await pilot.press("enter")
+        assert 0 < row_of("file3") == last < row_of("3.0"), "at the end the last one stays"
+        await pilot.press("home")
+        first = row_of("file1")
+        for _ in range(2):
+            await pilot.press("enter")
+            assert 0 <= row_of("file1") == first, "elsewhere the first one"
+
+
 async def test_the_mark_at_the_bottom_leads_to_the_end() -> None:
     async with shown() as (transcript, pilot, _):
         transcript.load(TALK)
