@@ -13,7 +13,7 @@ UNPACED_READS = 8
 """Reads from which on an answer is taken in steps; a short one, such as a call of a tool, is over before."""
 
 MUCH_BYTES = 16 * 1024
-"""A read that brings so much does not wait: the sender is faster than the steps."""
+"""Behind a step that brought so much there is no waiting in the next one: it would hold a fast sender up."""
 
 
 @contextmanager
@@ -27,15 +27,16 @@ def paced(response: httpx.Response) -> Iterator[None]:
         yield
         return
     read, clock = stream.read, asyncio.get_running_loop().time
-    reads, due = 0, float("-inf")
+    reads, step_end, taken, is_fast = 0, float("-inf"), 0, False
 
     async def read_in_steps(max_bytes: int, timeout: float | None = None) -> bytes:
-        nonlocal reads, due
-        if reads > UNPACED_READS and (wait := due - clock()) > 0:
+        nonlocal reads, step_end, taken, is_fast
+        if reads > UNPACED_READS and not is_fast and (wait := step_end - clock()) > 0:
             await asyncio.sleep(wait)
+        if (now := clock()) >= step_end:
+            step_end, taken, is_fast = now + INTERVAL_S, 0, taken >= MUCH_BYTES
         data = await read(max_bytes, timeout)
-        reads += 1
-        due = float("-inf") if len(data) >= MUCH_BYTES else clock() + INTERVAL_S
+        reads, taken = reads + 1, taken + len(data)
         return data
 
     stream.read = read_in_steps  # type: ignore[method-assign]
