@@ -1,10 +1,12 @@
 """Values that nobody can change any more: read-only mappings and tuples, all the way down."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
+_PLAIN = (str, int, float, NoneType)
+"""What most values are; asking whether they are mappings takes ten times as long."""
 
 
 def freeze(value: Any) -> Any:
@@ -12,6 +14,8 @@ def freeze(value: Any) -> Any:
 
     Anything else (structs, strings, numbers, handles) is returned as it is. A write to the result raises TypeError.
     """
+    if isinstance(value, _PLAIN):
+        return value
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze(item) for key, item in value.items()})
     if isinstance(value, list | tuple):
@@ -23,6 +27,8 @@ def freeze(value: Any) -> Any:
 
 def thaw(value: Any) -> Any:
     """Return plain dicts and lists again, for JSON encoding and merging."""
+    if isinstance(value, _PLAIN):
+        return value
     if isinstance(value, Mapping):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -152,6 +152,8 @@ def unknown_path(path: str) -> Problem:
 
 def printable(text: str) -> str:
     """Return text with everything that a terminal might act on written as an escape."""
+    if text.isprintable():
+        return text
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
