@@ -47,7 +47,12 @@ FAULTS: Mapping[str, FaultRule] = {
         "transport", True, "{where} fell silent for {limit:g} s inside the answer; try again, or raise {setting}"
     ),
     "stream_cut": FaultRule("transport", True, "{where} broke off the answer ({detail}); try again"),
-    "host_died": FaultRule("transport", True, "the model host ended ({detail}); it is started again: try again"),
+    "host_died": FaultRule(
+        "transport",
+        True,
+        "the model host ended ({detail}); it is started again: try again, or, if smith-tui was upgraded meanwhile, "
+        "leave it and start it again: it goes on with this conversation",
+    ),
     "host_busy": FaultRule(
         "transport", True, "the model host has {limit:g} requests of this program already; wait for one, and try again"
     ),
