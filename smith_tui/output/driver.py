@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
 from textual.message import Message
 
 from smith_tui.paste_parser import ALT_MODES, AltIsALetter
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from smith_tui.early_terminal import EarlyTerminal
 
 _TO_ALTERNATE_SCREEN = "\x1b[?1049h"
+_MOST_COLUMNS, _MOST_ROWS = 2000, 1000
+"""Cells of the largest terminal that is drawn for: twice what the smallest readable letters leave on a large screen."""
 _SWITCH_INTERVAL_S = 0.0005
 """How long another thread of ours may compute on while the screen, a key or a frame waits for the interpreter: Python's
 own 5 ms are asked for again at each of the steps between a key and its echo."""
@@ -63,11 +66,18 @@ class TerminalDriver(LinuxDriver):
             self._switched_on.append(message.mode)
             self.write(f"\x1b[?{message.mode}h")
             return
+        if isinstance(message, events.Resize) and not _is_credible(message.size):
+            # The terminal keeps the size that it had; a screen of so many cells would stop everything for minutes.
+            return
         with self._input_lock:
             if self._early_input is not None and isinstance(message, events.Key | events.Paste):
                 self._early_input.append(message)
                 return
         super().process_message(message)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        width, height = super()._get_terminal_size()
+        return min(width, _MOST_COLUMNS), min(height, _MOST_ROWS)
 
     def release_input(self) -> None:
         """Pass on the keys that came before there was anything to type into, and all others from now on."""
@@ -111,6 +121,10 @@ class TerminalDriver(LinuxDriver):
             self.suspend_application_mode()
             self._must_signal_resume = True
         self.resume_application_mode()
+
+
+def _is_credible(size: Size) -> bool:
+    return size.width <= _MOST_COLUMNS and size.height <= _MOST_ROWS
 
 
 def _may_ask_modes() -> bool:

@@ -55,6 +55,17 @@ def test_ctrl_c_twice_quits_and_once_does_not_and_alt_is_an_escape_in_between(pl
         assert b"\x1b[?1036h" not in terminal.raw
 
 
+def test_a_size_that_no_terminal_has_is_not_believed(place: Place) -> None:
+    with ServerThread(["x"]) as server, place.start(server.url) as terminal:
+        # It reports its size by itself (mode 2048), which is the way here for what a program has printed there.
+        ready(terminal).type("\x1b[?2048;1$y\x1b[48;20000;20000;0;0tone ")
+        terminal.wait_for("> one")
+        terminal.type("two")
+        terminal.wait_for("> one two", timeout=10)
+        terminal.type("\x1b[48;20;60;0;0t")
+        terminal.wait_for(lambda text: text.splitlines()[17].startswith("> one two"))
+
+
 def test_an_endpoint_that_refuses_says_what_to_do_and_the_app_stays(place: Place) -> None:
     answers = [Status(status=401, body={"error": {"message": "no"}}), "better now"]
     with ServerThread(answers) as server, place.start(server.url) as terminal:
