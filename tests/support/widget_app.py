@@ -1,10 +1,11 @@
 """A bare app around widgets under test: keeps the messages they post and reads what they show."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.message import Message
+from textual.pilot import Pilot
 from textual.widget import Widget
 
 from smith_tui.theme import DARK, textual_theme
@@ -34,6 +35,15 @@ class WidgetApp(App[None]):
         if isinstance(message, self._record):
             self.messages.append(message)
         return super().post_message(message)
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], bool]) -> None:
+    """Wait for something that follows within five seconds."""
+    for _ in range(500):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("never came true")
 
 
 def lines_of(widget: Widget) -> list[str]:

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from smith_tui.output.app import OutputApp
 from smith_tui.output.compositor import LeanCompositor
 from smith_tui.transcript.view import Transcript
+from tests.support.widget_app import until
 
 WORDS = "漢字 is wider than a word, \u2764\ufe0f is doubtful; "
 
@@ -124,8 +125,7 @@ async def test_streamed_words_are_drawn_at_once_and_once() -> None:
         assert len(app.drawn) == 1 and "first" in app.drawn[0]
         transcript.append_text(" second")
         assert len(app.drawn) == 1
-        while len(app.drawn) == 1:
-            await pilot.pause(0.01)
+        await until(pilot, lambda: len(app.drawn) > 1)
         assert len(app.drawn) == 2 and "first second" in app.drawn[1]
 
 

@@ -16,7 +16,7 @@ from smith_tui.widgets.find_bar import FindBar
 from smith_tui.widgets.line_store import LineStore
 from smith_tui.widgets.tool_calls import PLAIN_FLOOD_BYTES, ToolCalls
 from smith_tui.widgets.tool_output import MORE_BELOW, ToolOutputPane
-from tests.support.widget_app import ODD_WIDTHS, WidgetApp, assert_exact_width, lines_of
+from tests.support.widget_app import ODD_WIDTHS, WidgetApp, assert_exact_width, lines_of, until
 
 PROGRESS = b"one\r\ntwo\r\n\x1b[2A\x1b[2K\rONE\r\n\x1b[2K\rTWO\r\n"
 
@@ -40,16 +40,14 @@ async def test_cursor_addressing_switches_to_the_screen_and_a_key_back() -> None
         await pilot.pause()
         assert "screen" not in lines_of(pane)[0]
         pane.feed("c1", PROGRESS)
-        await pilot.pause(0.05)
-        assert "screen" in lines_of(pane)[0]
+        await until(pilot, lambda: "screen" in lines_of(pane)[0])
         assert rows_of(pane) == ["begin", "ONE", "TWO"]
         await pilot.press("s")
         assert rows_of(pane) == ["begin", "one", "two", "ONE", "TWO"]
         pane.feed("c1", PROGRESS)
         assert "screen" not in lines_of(pane)[0]
         await pilot.press("s")
-        await pilot.pause(0.05)
-        assert rows_of(pane) == ["begin", "ONE", "TWO", "ONE", "TWO"]
+        await until(pilot, lambda: rows_of(pane) == ["begin", "ONE", "TWO", "ONE", "TWO"])
 
 
 async def test_a_view_that_was_scrolled_up_is_not_taken_away() -> None:
@@ -61,8 +59,7 @@ async def test_a_view_that_was_scrolled_up_is_not_taken_away() -> None:
         pane.feed("c1", PROGRESS)
         assert rows_of(pane)[0] == "line 0"
         await pilot.press("end")
-        await pilot.pause(0.05)
-        assert "screen" in lines_of(pane)[0]
+        await until(pilot, lambda: "screen" in lines_of(pane)[0])
         assert rows_of(pane)[-2:] == ["ONE", "TWO"]
 
 
@@ -71,14 +68,12 @@ async def test_a_flood_of_plain_lines_is_shown_as_lines_again() -> None:
     async with WidgetApp(pane).run_test(size=(60, 8)) as pilot:
         pane.start_call("c1", "bash", "clear; seq 100000")
         pane.feed("c1", b"\x1b[H\x1b[2J\x1b[3J")
-        await pilot.pause(0.05)
-        assert "screen" in lines_of(pane)[0]
+        await until(pilot, lambda: "screen" in lines_of(pane)[0])
         numbers = b"".join(b"%d\r\n" % number for number in range(20_000))
         assert len(numbers) > PLAIN_FLOOD_BYTES
         for start in range(0, len(numbers), 10_000):
             pane.feed("c1", numbers[start : start + 10_000])
-        await pilot.pause(0.05)
-        assert "screen" not in lines_of(pane)[0]
+        await until(pilot, lambda: "screen" not in lines_of(pane)[0])
         await pilot.press("home")
         assert rows_of(pane)[:2] == ["0", "1"]
 
@@ -109,7 +104,7 @@ async def test_b22_the_screen_keeps_the_width_of_the_pane(width: int) -> None:
     async with WidgetApp(pane).run_test(size=(width, 20)) as pilot:
         pane.start_call("c1", "bash", "")
         pane.feed("c1", b"\x1b[2A" + "\r\n".join(ODD_WIDTHS).encode())
-        await pilot.pause(0.05)
+        await until(pilot, lambda: "done" in "\n".join(rows_of(pane)))
         assert_exact_width(pane)
         if width >= 30:
             shown = "\n".join(rows_of(pane))
@@ -138,7 +133,7 @@ async def test_lines_are_found_marked_and_shown() -> None:
         assert pane.render_line(row).text.startswith("line 120")
         pane.feed("c1", b"\r\n" + PROGRESS)
         await pilot.press("end")
-        await pilot.pause(0.05)
+        await until(pilot, lambda: "screen" in lines_of(pane)[0])
         assert [pane._calls.shown.view.lines.line(hit).text for hit in found(pane, "two")] == ["TWO"]
 
 
