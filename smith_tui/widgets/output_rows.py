@@ -38,14 +38,14 @@ def row_strip(row: Iterable[Span], base: Style) -> Strip:
     return Strip([Segment(text, base if sgr is PLAIN else style_of(text, sgr, base)) for text, sgr in row])
 
 
-def marked_strip(row: ViewRow, lines: Lines, marks: Marks) -> Strip:
+def marked_strip(row: ViewRow, marks: Marks) -> Strip:
     """Return a row in view as a strip, with its matches and what is selected of it marked."""
     strip = row_strip(row.spans, marks.base)
     span = marks.selection.get_span(row.number) if marks.selection is not None else None
     if span is None and not marks.needle:
         return strip
     text = "".join(text for text, _ in row.spans)
-    whole, before = lines.line(row.number).text, text_before(row, lines)
+    whole, before = row.line.text, text_before(row)
     for start, end in occurrences(whole, marks.needle):
         strip = _mark_part(strip, text, start - before, end - before, marks.found)
     if span is not None:
@@ -54,9 +54,9 @@ def marked_strip(row: ViewRow, lines: Lines, marks: Marks) -> Strip:
     return strip
 
 
-def text_before(row: ViewRow, lines: Lines) -> int:
+def text_before(row: ViewRow) -> int:
     """Return how many characters of its line stand before a row."""
-    return len("".join(lines.line(row.number).cells[: row.start]))
+    return len("".join(row.line.cells[: row.start]))
 
 
 def _mark_part(strip: Strip, text: str, start: int, end: int, style: Style) -> Strip:

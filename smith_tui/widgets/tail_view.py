@@ -34,9 +34,10 @@ class Lines(Protocol):
 
 
 class ViewRow(NamedTuple):
-    """A row in view: the number of its line, the cell of the line that it begins with, and what it shows."""
+    """A row in view: its line as it was then, the cell of the line that it begins with, and what it shows."""
 
     number: int
+    line: LineCells
     start: int
     spans: list[Span]
 
@@ -87,7 +88,7 @@ class TailView:
             spans = line.spans(start, end)
             if start > bounds[0]:
                 spans.insert(0, (" ", line.styles[bounds[0]]))
-            rows.append(ViewRow(number, bounds[0], spans))
+            rows.append(ViewRow(number, line, bounds[0], spans))
         return rows
 
     def scroll(self, rows: int, width: int, height: int) -> None:

@@ -299,10 +299,10 @@ class ToolOutputPane(Widget, can_focus=True):
             self._rows = call.view.rows(*self._room)
         if y >= len(self._rows):
             return Strip([])
-        row, lines = self._rows[y], call.view.lines
-        strip = marked_strip(row, lines, marks)
+        row = self._rows[y]
+        strip = marked_strip(row, marks)
         # Only who asks for a single row wants to know which text is under the pointer.
-        return strip if self._marks is not None else strip.apply_offsets(text_before(row, lines), row.number)
+        return strip if self._marks is not None else strip.apply_offsets(text_before(row), row.number)
 
     def _current_marks(self) -> Marks:
         return Marks(

@@ -144,6 +144,7 @@ async def test_several_streams_at_once(hosted: Hosted) -> None:
 
 
 async def test_parts_are_joined_to_one_screen_frame_each(hosted: Hosted) -> None:
+    await hosted.client.wait_until_ready()
     arrived: list[float] = []
     began = time.perf_counter()
     async for part in hosted.client.stream(hosted.request("slow 50")):
