@@ -48,7 +48,7 @@ def _ascii_quarters(text: str) -> int:
     return max(length, QUARTERS_PER_TOKEN * _pieces(sample) * length // len(sample))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _pieces(sample: str) -> int:
     return len(_PIECE.findall(sample))
 
