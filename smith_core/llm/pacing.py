@@ -1,8 +1,9 @@
 """Reading an answer in steps: what comes within one of them is read at once."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpcore
 import httpx
@@ -10,7 +11,7 @@ import httpx
 from smith_core.llm.coalescer import INTERVAL_S
 
 UNPACED_READS = 8
-"""Reads from which on an answer is taken in steps; a short one, such as a call of a tool, is over before."""
+"""Reads behind which an answer is taken in steps; a short one, such as a call of a tool, is over before."""
 
 MUCH_BYTES = 16 * 1024
 """Behind a step that brought so much there is no waiting in the next one: it would hold a fast sender up."""
@@ -26,7 +27,7 @@ def paced(response: httpx.Response) -> Iterator[None]:
     if not isinstance(stream, httpcore.AsyncNetworkStream):
         yield
         return
-    read, clock = stream.read, asyncio.get_running_loop().time
+    read, clock, tls = stream.read, asyncio.get_running_loop().time, stream.get_extra_info("ssl_object")
     reads, step_end, taken, is_fast = 0, float("-inf"), 0, False
 
     async def read_in_steps(max_bytes: int, timeout: float | None = None) -> bytes:
@@ -36,6 +37,8 @@ def paced(response: httpx.Response) -> Iterator[None]:
         if (now := clock()) >= step_end:
             step_end, taken, is_fast = now + INTERVAL_S, 0, taken >= MUCH_BYTES
         data = await read(max_bytes, timeout)
+        if tls is not None and data:
+            data += _ready(tls, max_bytes - len(data))
         reads, taken = reads + 1, taken + len(data)
         return data
 
@@ -44,4 +47,14 @@ def paced(response: httpx.Response) -> Iterator[None]:
         yield
     finally:
         # The connection is used again.
-        del stream.read
+        vars(stream).pop("read", None)
+
+
+def _ready(tls: ssl.SSLObject, max_bytes: int) -> bytes:
+    """Return what has come over an encrypted connection but was not taken: a read gives one record, often one token."""
+    ready = bytearray()
+    with suppress(ssl.SSLError):
+        # Ends when the rest has not come yet, or nothing more will; the next read says which.
+        while len(ready) < max_bytes and (more := tls.read(max_bytes - len(ready))):
+            ready += more
+    return bytes(ready)

@@ -23,8 +23,8 @@ _BAD_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
 _SPARE_FACTOR = 2
 _SPARE_BYTES = 256 * 1024
-"""How much JSON is kept beside the last request, for the little that a request brings along again: what it has in common
-with the one before it does not come here at all (`growing`)."""
+"""How much JSON is kept beside the last request, for the little that a request brings along again: what it has in
+common with the one before it does not come here at all (`growing`)."""
 
 
 class WireRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -127,6 +127,8 @@ def explain(error: Exception, verb: str, path: Path, cwd: Path) -> str:
         reason = "another program has locked it; try again in a moment"
     elif isinstance(error, FileNotFoundError) and verb != "write" and not os.path.lexists(path):
         return f"Cannot {verb} it: {describe_missing(path, cwd)}"
+    elif isinstance(error, FileNotFoundError) and path.exists() and verb not in ("write", "edit"):
+        reason = "it was replaced at this moment; try again"
     elif isinstance(error, FileNotFoundError) and (verb == "write" or path.exists()):
         # A change is written beside the file first.
         reason = "its folder takes no new files, like those below /proc; use bash if you mean to write into it"

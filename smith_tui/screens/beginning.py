@@ -98,8 +98,10 @@ class Beginning:
         """Let a turn say that it waits for the model host, which takes seconds when it is the first start for long."""
         host = self._host
         host.status.change(is_host_starting=True)
-        await host.runtime.services.model.wait_for_host()
-        host.status.change(is_host_starting=False)
+        try:
+            await host.runtime.services.model.wait_for_host()
+        finally:
+            host.status.change(is_host_starting=False)
 
     async def _show_tail(self) -> None:
         """Show the end of the conversation of the last time; it takes a tenth of the time that the engine does."""

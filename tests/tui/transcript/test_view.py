@@ -438,6 +438,8 @@ async def test_a_request_made_again_takes_its_text_back() -> None:
         transcript.flush()
         transcript.append_text(" more")
         transcript.discard_live()
+        # A click or Enter asks for the blocks of the rows on the screen.
+        assert all(row.place.block < len(transcript.document.blocks) for row in transcript.shown_rows)
         transcript.append_text("good")
         transcript.end_assistant(interrupted=True)
         transcript.flush()
