@@ -242,21 +242,6 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         """Show or hide the tool-output pane."""
         self.chat.toggle_output()
 
-    def action_output_focus(self) -> None:
-        """Go to the tool output, or back."""
-        if self.screen is self.chat:
-            self.chat.enter_output()
-
-    def action_queue(self) -> None:
-        """Go to the prompts that wait, or back."""
-        if self.screen is self.chat:
-            self.chat.open_queue()
-
-    def action_question(self) -> None:
-        """Go to the call that waits for an answer, or back."""
-        if self.screen is self.chat:
-            self.chat.asking.toggle_focus()
-
     def action_prompt_above(self) -> None:
         """Show the prompt above in the transcript."""
         if self.screen is self.chat:

@@ -1,4 +1,4 @@
-"""The actions of the app that are about dispatched children and changed files of the main screen."""
+"""The actions of the app that are about parts of the main screen: children, changed files, output, what waits."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -42,3 +42,18 @@ class CardActions:
         """Take back what a turn did to files, or put it again."""
         if self.screen is self.chat:
             self.chat.turns.move_files()
+
+    def action_output_focus(self) -> None:
+        """Go to the tool output, or back."""
+        if self.screen is self.chat:
+            self.chat.enter_output()
+
+    def action_queue(self) -> None:
+        """Go to the prompts that wait, or back."""
+        if self.screen is self.chat:
+            self.chat.open_queue()
+
+    def action_question(self) -> None:
+        """Go to the call that waits for an answer, or back."""
+        if self.screen is self.chat:
+            self.chat.asking.toggle_focus()

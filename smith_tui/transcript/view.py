@@ -93,8 +93,7 @@ class Transcript(DocumentView):
             self._live.discard()
             self._live = self._new_answer()
             self._settle_place()
-        # At once, for the rows on the screen are those of blocks that are gone, and a click may ask for them.
-        self.flush()
+        self.flush()  # Until then a click may ask for blocks that are gone.
 
     def end_assistant(self, *, interrupted: bool = False) -> None:
         """End the answer; `interrupted` marks that its stream broke off."""
