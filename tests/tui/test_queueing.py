@@ -143,10 +143,10 @@ async def test_after_a_failure_waiting_prompts_are_held_until_a_turn_works(tmp_p
         gate.set()
         await until(pilot, lambda: not app.chat.turns.is_running)
         assert waiting(app) == ["two"]
-        assert "held, the turn failed" in lines_of(app.chat.query_one(QueuePanel))[0]
+        await until(pilot, lambda: "held, the turn failed" in "".join(lines_of(app.chat.query_one(QueuePanel))[:1]))
         await send(pilot, "try again")
         await until(pilot, lambda: len(client.requests) == 2)
-        assert "1 next" in lines_of(app.chat.query_one(QueuePanel))[0]
+        await until(pilot, lambda: "1 next" in "".join(lines_of(app.chat.query_one(QueuePanel))[:1]))
         second_gate.set()
         await until(pilot, lambda: len(client.requests) == 3 and not app.chat.turns.is_running)
         assert waiting(app) == []
@@ -171,7 +171,7 @@ async def test_what_waits_and_the_role_are_there_again_at_the_next_start(tmp_pat
     async with app.run_test(size=(60, 24)) as pilot:
         await until(pilot, lambda: waiting(app) == ["two", "three"])
         assert runtime.session.active_role == "orchestrator"
-        assert "2 from last time" in lines_of(app.chat.query_one(QueuePanel))[0]
+        await until(pilot, lambda: "2 from last time" in "".join(lines_of(app.chat.query_one(QueuePanel))[:1]))
         await send(pilot, "four")
         await until(pilot, lambda: len(client.requests) == 1 and not app.chat.turns.is_running)
         await pilot.press("alt+q", "down", "s")
