@@ -94,7 +94,7 @@ async def test_what_is_said_to_a_turn_is_shown_once_where_it_was_heard(tmp_path:
     async with app.run_test(size=(60, 24)) as pilot:
         await begin(pilot)
         await send(pilot, "also this", "alt+enter")
-        assert lines_of(app.chat.query_one(QueuePanel))[1].strip() == "→ also this"
+        await until(pilot, lambda: "→ also this" in "".join(lines_of(app.chat.query_one(QueuePanel))[1:2]))
         assert "also this" not in shown(app)
         gate.set()
         await until(pilot, lambda: "done now" in shown(app) and not app.chat.turns.is_running)
