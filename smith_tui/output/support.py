@@ -33,6 +33,7 @@ def textual_problem() -> str:
         LayoutUpdate.__init__: ["self", "strips", "region"],
         Compositor.render_update: ["self", "full", "screen_stack", "simplify"],
         Compositor._render_chops: ["self", "crop", "is_rendered_line"],
+        screen.Screen._on_timer_update: ["self"],
         Strip.render_ansi: ["style", "color_system"],
         WriterThread.__init__: ["self", "file"],
     }
