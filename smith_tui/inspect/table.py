@@ -8,7 +8,8 @@ from rich.style import Style
 
 from smith_core.messages import Message
 from smith_core.text import shorten
-from smith_core.window import estimate_tokens
+from smith_core.tokens import whole_tokens
+from smith_core.weighing import message_quarters
 from smith_tui import wording
 from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import cell_width, cut_to
@@ -78,7 +79,7 @@ def message_row(message: Message, facts: Facts, number_width: int, frame: Frame)
     is_dropped = facts.state == "dropped"
     name, style = speaker(message.role, ink)
     strong = _BOLD if frame.is_selected else PLAIN
-    tokens = estimate_tokens((message,)) if facts.tokens is None else facts.tokens
+    tokens = whole_tokens(message_quarters(message)) if facts.tokens is None else facts.tokens
     texts = {
         "#": (facts.number, ink.muted),
         "role": (name, ink.muted if is_dropped else style + strong),
@@ -192,6 +193,8 @@ def _columns(width: int, number_width: int) -> tuple[Column, ...]:
 
 def _fitted(text: str, column: Column) -> str:
     """Return a text at the width of its column, with the gap behind it: fewer spans are painted sooner."""
-    text = cut_to(text, column.width)
-    room = column.width + len(text) - cell_width(text)
+    room = column.width
+    if not text.isascii() or len(text) > column.width:
+        text = cut_to(text, column.width)
+        room += len(text) - cell_width(text)
     return (text.rjust(room) if column.is_right else text.ljust(room)) + " " * column.gap

@@ -50,7 +50,7 @@ class TablePane(Container):
     def compose(self) -> ComposeResult:
         """Put the names of the columns above the rows."""
         yield Lines(self._head, self._look.ink)
-        yield ResultList(self._row, self._look.ink, item_height=1)
+        yield ResultList(self._row, self._look.ink, item_height=1, is_ready=True)
 
     @property
     def rows(self) -> ResultList:

@@ -11,6 +11,7 @@ from textual.strip import Strip
 
 from smith_tui.transcript.cells import cell_width
 from smith_tui.transcript.ink import Ink
+from smith_tui.transcript.lean_strip import LeanStrip
 from smith_tui.transcript.lines import PLAIN, Line
 from smith_tui.transcript.model import Place, Row
 from smith_tui.transcript.selection import key_of
@@ -95,7 +96,7 @@ def paint(line: Line, width: int, styles: SeenStyles) -> Strip:
     segments = [Segment(text, styles[style]) for text, style in line.spans]
     if line.cells < width:
         segments.append(Segment(" " * (width - line.cells), styles[PLAIN if line.fill is None else line.fill]))
-    strip = Strip(segments, max(line.cells, width))
+    strip = LeanStrip(segments, max(line.cells, width))
     return strip.crop(0, width) if line.cells > width else strip
 
 

@@ -8,6 +8,7 @@ from rich.style import Style
 from textual.selection import Selection
 from textual.strip import Strip
 
+from smith_tui.transcript.lean_strip import LeanStrip
 from smith_tui.transcript.painting import mark, occurrences
 from smith_tui.widgets.ansi_line import PLAIN, Span
 from smith_tui.widgets.program_colors import style_of
@@ -35,7 +36,7 @@ class Marks(NamedTuple):
 
 def row_strip(row: Iterable[Span], base: Style) -> Strip:
     """Return a row of output as a strip on the style `base`."""
-    return Strip([Segment(text, base if sgr is PLAIN else style_of(text, sgr, base)) for text, sgr in row])
+    return LeanStrip([Segment(text, base if sgr is PLAIN else style_of(text, sgr, base)) for text, sgr in row])
 
 
 def marked_strip(row: ViewRow, marks: Marks) -> Strip:

@@ -1,6 +1,8 @@
 """A list of any length: items of a fixed height, rendered only where they are looked at, one of them chosen."""
 
+import asyncio
 from collections.abc import Callable, Mapping
+from itertools import chain, islice
 from typing import NamedTuple
 
 from textual import events
@@ -14,6 +16,12 @@ from smith_tui.transcript.painting import SeenStyles, paint
 from smith_tui.transcript.scroll_bar import BarredView
 
 MAX_CACHED_ITEMS = 500
+AHEAD_S = 0.05
+"""Without a key for so long, items of the pages before and behind the view are rendered, so that turning is quicker."""
+_AHEAD_ITEMS = 6
+"""As many at once: a key does not wait longer for them than it would for a look at the clock."""
+_AHEAD_GAP_S = 0.005
+_MAX_AHEAD = MAX_CACHED_ITEMS // 4
 
 
 class Frame(NamedTuple):
@@ -64,8 +72,11 @@ class ResultList(BarredView, can_focus=True):
             self.first = first
             self.end = end
 
-    def __init__(self, render: RenderItem, ink: Ink, *, item_height: int = 2) -> None:
+    def __init__(self, render: RenderItem, ink: Ink, *, item_height: int = 2, is_ready: bool = False) -> None:
+        """is_ready: all items can be rendered at any time, also those that nobody has looked at yet."""
         super().__init__()
+        self._is_ready = is_ready
+        self._ahead: asyncio.TimerHandle | None = None
         self._render_item = render
         self._ink = ink
         self._styles = SeenStyles(ink.base)
@@ -233,6 +244,28 @@ class ResultList(BarredView, can_focus=True):
     def _tell_view(self) -> None:
         viewed = self.viewed
         self.post_message(self.Viewed(viewed.start, viewed.stop))
+        if self._is_ready:
+            self._plan_ahead(AHEAD_S)
+
+    def _plan_ahead(self, seconds: float) -> None:
+        if self._ahead is not None:
+            self._ahead.cancel()
+        self._ahead = asyncio.get_running_loop().call_later(seconds, self._render_ahead)
+
+    def _render_ahead(self) -> None:
+        """Render some of the items on the next page and on the one before, and go on soon if there are more."""
+        self._ahead = None
+        viewed, width = self.viewed, self._cached_width
+        if not self.is_attached or not width:
+            return
+        page = min(len(viewed), _MAX_AHEAD)
+        before = range(viewed.start - 1, max(-1, viewed.start - 1 - page), -1)
+        behind = range(viewed.stop, min(self._count, viewed.stop + page))
+        missing = list(islice((n for n in chain(before, behind) if (n, False) not in self._cache), _AHEAD_ITEMS))
+        for index in missing:
+            self._rows(index, width)
+        if missing:
+            self._plan_ahead(_AHEAD_GAP_S)
 
 
 _MOVES: Mapping[str, Callable[[int, int, int], int]] = {
