@@ -15,6 +15,7 @@ from smith_core.config.service import ConfigService
 from smith_core.config.user_file import UserFile, locate_user_file
 from smith_core.errors import AgentFailure
 from smith_core.frozen import EMPTY_MAPPING
+from smith_core.heap import keep_little
 from smith_core.llm.host_process import HostProcess
 from smith_core.llm.shared_host import SharedHost, find_host
 from smith_core.log import LOGGER, start_logging
@@ -94,7 +95,8 @@ class Engine:
 
     @staticmethod
     def import_engine() -> None:
-        """Import what `open_runtime` needs, so that a thread can do it while the person types."""
+        """Import what `open_runtime` needs, and settle how memory is kept, so that a thread does it while one types."""
+        keep_little()
         for module in ENGINE_MODULES:
             importlib.import_module(module)
 

@@ -3,7 +3,7 @@
 import gc
 from typing import TYPE_CHECKING, Any
 
-from smith_core.heap import give_back, keep_little
+from smith_core.heap import give_back
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -23,7 +23,6 @@ MUCH = 60
 
 def collect_from_now_on(app: "App[Any]") -> None:
     """Turn collections on again; what the start has made stays, and later ones need not look at it."""
-    keep_little()
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
     gc.enable()

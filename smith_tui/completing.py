@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from smith_core.runtime import Runtime
     from smith_tui.widgets.choice_list import ChoiceList
 
+_COMMANDS_BEGIN = ("/", "!")
+_MENTIONS_BEGIN = "@"
+
 
 class Completing:
     """Shows what can stand at the caret while somebody types; nothing happens in between.
@@ -90,10 +93,13 @@ class Completing:
 
     def suggest(self) -> None:
         """Look for what can stand at the caret now."""
-        from smith_core.completion.slash import wanted_at
+        text = self._text = self._prompt.edited_text
+        wanted = None
+        if text.startswith(_COMMANDS_BEGIN) or _MENTIONS_BEGIN in text:
+            # Takes 10 ms the first time, and few first letters need it.
+            from smith_core.completion.slash import wanted_at
 
-        self._text = self._prompt.edited_text
-        wanted = wanted_at(self._text, self._prompt.caret)
+            wanted = wanted_at(text, self._prompt.caret)
         if wanted is None:
             self.close()
         elif wanted != self._wanted or not self.is_open:
