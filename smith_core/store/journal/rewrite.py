@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,7 @@ Record = tuple[str, str, bytes]
 
 _BATCH_LINES = 1000
 _BATCH_BYTES = 4 << 20
-_GENERATION_BITS = 48
+_GENERATION_BYTES = 6
 
 
 class Rewritten(NamedTuple):
@@ -33,7 +32,7 @@ def rewrite(path: Path, records: Iterable[Record], disk: Disk) -> Rewritten:
     temporary = path.with_name(f"{path.name}.tmp{os.getpid()}")
     descriptor = disk.create(temporary)
     try:
-        first_line = encode_header(SCHEMA_VERSION, secrets.randbits(_GENERATION_BITS))
+        first_line = encode_header(SCHEMA_VERSION, int.from_bytes(os.urandom(_GENERATION_BYTES), "big"))
         header = parse_header(first_line)
         assert header is not None
         disk.write(descriptor, first_line, 0)
