@@ -7,16 +7,17 @@ from typing import Any
 import msgspec
 
 from smith_core.llm.json_values import whole_number
+from smith_core.patterns import later
 
 _NUMBER = r"(\d[\d,_]{2,11})"
-_LIMIT = re.compile(
+_LIMIT = later(
     r"(?:maximum|max|available|model'?s)[^.\d]{0,40}?(?:length|size|window|limit|tokens allowed)[^.\d]{0,15}" + _NUMBER
     + r"|(?:context|prompt)[ _](?:length|window|size)[^.\d]{0,15}" + _NUMBER
     + r"|> ?" + _NUMBER + r" (?:tokens )?(?:maximum|allowed)"
     + r"|\b" + _NUMBER + r" (?:tokens? )?(?:maximum context|max context|token limit|context limit)",
     re.IGNORECASE,
 )  # fmt: skip
-_COUNTED = re.compile(
+_COUNTED = later(
     r"(?:requested|resulted in|contains|too long:|passed|token count|prompt of|input of)[^.\d]{0,12}" + _NUMBER
     + r"|\(" + _NUMBER + r" tokens\) exceeds",
     re.IGNORECASE,

@@ -3,6 +3,7 @@
 import re
 
 from smith_core.errors import AgentError
+from smith_core.patterns import later
 
 NO_KEY = "no-key"
 """Sent where an endpoint needs no key, so that no library goes and looks for one in the environment."""
@@ -10,8 +11,8 @@ NO_KEY = "no-key"
 KEY_MARK = "[key]"
 _SHORTEST_FRAGMENT = 4
 _SHORTEST_REAL_KEY = 8
-_FIT_FOR_HEADER = re.compile(r"[\x21-\x7e]*")
-_KEY_SHAPED = re.compile(r"(?:\bsk-|(?<=Bearer ))[A-Za-z0-9_*.\-]{6,}")
+_FIT_FOR_HEADER = later(r"[\x21-\x7e]*")
+_KEY_SHAPED = later(r"(?:\bsk-|(?<=Bearer ))[A-Za-z0-9_*.\-]{6,}")
 
 
 def clean_key(raw: str) -> str | AgentError:

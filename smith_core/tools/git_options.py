@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from smith_core.patterns import later
+
 
 class ValueForm(msgspec.Struct, frozen=True):
     """The values that an option takes: in words, as a pattern, and whether one is needed."""
@@ -16,7 +18,7 @@ class ValueForm(msgspec.Struct, frozen=True):
 
 
 def _form(words: str, pattern: str) -> ValueForm:
-    return ValueForm(words, re.compile(pattern, re.DOTALL))
+    return ValueForm(words, later(pattern, re.DOTALL))
 
 
 def _choice(*values: str) -> ValueForm:

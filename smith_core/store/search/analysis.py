@@ -5,6 +5,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
+from smith_core.patterns import later
 from smith_core.text import clean_text
 
 MAX_IDENTIFIER = 64
@@ -21,14 +22,14 @@ _UNSPACED_RANGES = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
     "\uac00-\ud7af\uff66-\uff9d"  # Korean, half-width Katakana
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED_RANGES}]+")
-_RUN = re.compile(rf"[^\W_{_UNSPACED_RANGES}]+")
-_RUN_BESIDE_UNSPACED = re.compile(
+_UNSPACED_RUN = later(f"[{_UNSPACED_RANGES}]+")
+_RUN = later(rf"[^\W_{_UNSPACED_RANGES}]+")
+_RUN_BESIDE_UNSPACED = later(
     rf"(?<=[{_UNSPACED_RANGES}])[^\W_{_UNSPACED_RANGES}]+|[^\W_{_UNSPACED_RANGES}]+(?=[{_UNSPACED_RANGES}])"
 )
 _MAX_MARKS = 30
 """Most combining marks in a row (Unicode's Stream-Safe Text Format); composing longer runs takes quadratic time."""
-_LONG_RUN_OF_MARKS = re.compile(rf"([^\w\x00-\x7f]{{{_MAX_MARKS + 1},}})")
+_LONG_RUN_OF_MARKS = later(rf"([^\w\x00-\x7f]{{{_MAX_MARKS + 1},}})")
 
 
 def normalize_text(text: str, limit: int) -> str:

@@ -1,10 +1,11 @@
 """Reads what ripgrep prints: the lines it found, with the path, place and begin of each."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
+
+from smith_core.patterns import later
 
 COLUMNS = 400
 """Bytes of a line that ripgrep prints; of a longer one, its begin."""
@@ -17,13 +18,13 @@ RECORD_OPTIONS = (
 )
 """Options under which every record is path NUL line:column:offset:text, or line-offset-text for a line of context."""
 
-_MATCH = re.compile(rb"(\d+):(\d+):(\d+):")
-_CONTEXT = re.compile(rb"(\d+)-(\d+)-")
+_MATCH = later(rb"(\d+):(\d+):(\d+):")
+_CONTEXT = later(rb"(\d+)-(\d+)-")
 _BINARY_WORDS = b'(found "'
-_BINARY = re.compile(
+_BINARY = later(
     rb"[^\n\0]*(?:WARNING: stopped searching binary file after match|binary file matches) \(found [^\n\0]*\n"
 )
-_NOTE = re.compile(r" \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]$")
+_NOTE = later(r" \[\.\.\. (?:omitted end of long line|\d+ more match(?:es)?)\]$")
 
 
 class FoundLine(msgspec.Struct, frozen=True, gc=False):

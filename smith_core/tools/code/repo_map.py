@@ -9,6 +9,7 @@ from typing import Annotated
 
 import msgspec
 
+from smith_core.patterns import later
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.code.budget import Page, counted, in_bytes
 from smith_core.tools.code.children import Children
@@ -36,10 +37,10 @@ _MAJOR_KINDS = frozenset(
 )
 
 _BEGINNINGS: Sequence[tuple[str, re.Pattern[str]]] = (
-    ("read first", re.compile(r"(readme|contributing|architecture|agents|claude|index)(\.(md|rst|txt|adoc))?$", re.I)),
+    ("read first", later(r"(readme|contributing|architecture|agents|claude|index)(\.(md|rst|txt|adoc))?$", re.I)),
     (
         "built by",
-        re.compile(
+        later(
             r"(pyproject\.toml|setup\.(py|cfg)|requirements[\w.-]*\.txt|package\.json|deno\.jsonc?|tsconfig\.json|cargo\.toml"
             r"|go\.mod|pom\.xml|build\.(gradle|sbt|zig)(\.kts)?|settings\.gradle(\.kts)?|cmakelists\.txt|(gnu)?makefile"
             r"|meson\.build|gemfile|rakefile|.*\.gemspec|composer\.json|mix\.exs|package\.swift|.*\.(csproj|sln|rockspec)"
@@ -49,7 +50,7 @@ _BEGINNINGS: Sequence[tuple[str, re.Pattern[str]]] = (
     ),
     (
         "starts in",
-        re.compile(
+        later(
             r"(__main__\.py|main\.\w{1,4}|(app|cli|server|manage|wsgi|asgi)\.(py|js|ts|rb|go|tsx)|index\.(js|ts|jsx|tsx|php)"
             r"|program\.cs|application\.java|lib\.rs|mod\.rs|init\.lua)$",
             re.I,
