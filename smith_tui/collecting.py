@@ -50,6 +50,10 @@ class Collector:
         else:
             self._quiet_looks += 1
         if self._young_looks >= (WORTH_ALL if self._quiet_looks >= QUIET_LOOKS else MUCH):
+            # Not at the top: this belongs to the first quiet moment, not to the start.
+            from smith_tui.toolkit_caches import forget_much
+
+            forget_much()
             gc.collect()
             give_back()
             self._young_looks = 0
