@@ -19,8 +19,7 @@ QUARTERS_PER_TOKEN = 4
 _PIECE = re.compile(r"(.)\1{3,}|[a-z]{1,4}|[A-Z]{1,3}|[0-9]{1,3}|[^\w\s]{1,2}|_|\n+|[ \t]{2,}")
 """About what a byte-pair tokenizer makes one token of, where the text is not words."""
 
-SHORTEST_DENSE = 128
-"""Characters from which on a text can be dense; plain ASCII below that takes as many quarters as it has."""
+_SHORTEST_DENSE = 128
 _SAMPLES = 6
 _SAMPLE_CHARS = 32
 
@@ -28,9 +27,7 @@ _SAMPLE_CHARS = 32
 def text_quarters(text: str) -> int:
     """Return the estimate of a text in quarters of a token, at least its length."""
     if text.isascii():
-        length = len(text)
-        # Most of the calls of a long conversation end here, and each further call takes as long as the rest of them.
-        return length if length < SHORTEST_DENSE else _ascii_quarters(text)
+        return _ascii_quarters(text)
     plain = text.encode("ascii", "ignore").decode("ascii")
     foreign = len(text) - len(plain)
     further_bytes = len(text.encode("utf-8", "surrogatepass")) - len(text)
@@ -45,7 +42,7 @@ def whole_tokens(quarters: int) -> int:
 
 def _ascii_quarters(text: str) -> int:
     length = len(text)
-    if length < SHORTEST_DENSE or _is_wordy(text, length):
+    if length < _SHORTEST_DENSE or _is_wordy(text, length):
         return length
     sample = _sample(text, length)
     return max(length, QUARTERS_PER_TOKEN * _pieces(sample) * length // len(sample))
@@ -58,11 +55,7 @@ def _pieces(sample: str) -> int:
 
 def _is_wordy(text: str, length: int) -> bool:
     """Say whether a text has blanks as often as words do, and few digits: two of ten stand for all."""
-    if text.count(" ") * 10 < length:
-        return False
-    # To find that a character is not there takes a tenth of counting it.
-    digits = sum(text.count(digit) for digit in "01" if digit in text)
-    return digits * 25 <= length
+    return text.count(" ") * 10 >= length and (text.count("0") + text.count("1")) * 25 <= length
 
 
 def _sample(text: str, length: int) -> str:

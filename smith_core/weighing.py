@@ -12,7 +12,7 @@ from itertools import accumulate
 import msgspec
 
 from smith_core.messages import Message
-from smith_core.tokens import SHORTEST_DENSE, text_quarters
+from smith_core.tokens import text_quarters
 
 _PLACEHOLDER = re.compile(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
 
@@ -168,10 +168,7 @@ class Weights:
 
 def message_quarters(message: Message, counts_reasoning: bool = False) -> int:
     """Estimate what of a message is sent to the model, in quarters of a token."""
-    content = message.content
-    quarters = len(content)
-    if quarters >= SHORTEST_DENSE or not content.isascii():
-        quarters = text_quarters(content)
+    quarters = text_quarters(message.content)
     if message.tool_calls:
         for call in message.tool_calls:
             quarters += len(call.name) + text_quarters(call.arguments)

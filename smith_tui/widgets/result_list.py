@@ -19,7 +19,7 @@ MAX_CACHED_ITEMS = 500
 AHEAD_S = 0.05
 """Without a key for so long, items of the pages before and behind the view are rendered, so that turning is quicker."""
 _AHEAD_ITEMS = 6
-"""As many at once: a key does not wait longer for them than it would for a look at the clock."""
+"""As many at once, about a millisecond: what a key has to wait for them at most."""
 _AHEAD_GAP_S = 0.005
 _MAX_AHEAD = MAX_CACHED_ITEMS // 4
 

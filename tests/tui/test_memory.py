@@ -47,8 +47,6 @@ async def show_turns(app: SmithApp, pilot: Pilot[None], numbers: range) -> None:
         for event in events_of_turn(number):
             app.chat.show(event)
         app.chat.transcript.flush()
-    # Rows that were drawn are kept for some pages; new ones in the place of older ones would count as growth here.
-    app.chat.transcript.sync(repaint=True)
     await pilot.pause()
 
 
