@@ -14,7 +14,16 @@ import psutil
 import pytest
 
 from smith_core.process import TERM_GRACE_S, ProcessTree, kill_all_running
-from tests.support.bash_calls import DAEMON, PLAIN_ENV, BashCalls, bash_calls, open_descriptors, python, wait_until
+from tests.support.bash_calls import (
+    DAEMON,
+    PLAIN_ENV,
+    BashCalls,
+    bash_calls,
+    descriptors_before,
+    open_descriptors,
+    python,
+    wait_until,
+)
 
 GRACE_S = 0.3
 ROOT = str(Path(__file__).parents[2])
@@ -146,7 +155,7 @@ async def test_what_stays_behind_a_finished_program_is_not_ended_by_close(calls:
 
 
 async def test_closing_a_running_program_kills_it(calls: BashCalls) -> None:
-    before = open_descriptors()
+    before = descriptors_before()
     tree = start("sleep 300 & sleep 301; true", calls.folder)
     tree.on_exit(lambda: None)
     await until_living(calls, {"bash", "sleep"})
@@ -175,7 +184,7 @@ async def test_a_tree_inside_a_tree_belongs_to_both(calls: BashCalls) -> None:
 
 
 async def test_a_program_that_cannot_start_raises_and_leaves_nothing(calls: BashCalls) -> None:
-    before = open_descriptors()
+    before = descriptors_before()
     with pytest.raises(FileNotFoundError):
         start("true", calls.folder / "gone")
     assert open_descriptors() == before

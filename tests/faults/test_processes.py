@@ -10,7 +10,15 @@ import pytest
 
 from smith_core.cancel import new_root
 from smith_core.tools.shell import BASH
-from tests.support.bash_calls import DAEMON, BashCalls, bash_calls, open_descriptors, python, wait_until
+from tests.support.bash_calls import (
+    DAEMON,
+    BashCalls,
+    bash_calls,
+    descriptors_before,
+    open_descriptors,
+    python,
+    wait_until,
+)
 from tests.support.model_steps import Call, Calls, Finish, call_tools
 from tests.support.place import Place, ready
 from tests.support.processes import is_alive, wait_for_file
@@ -153,7 +161,7 @@ BACKGROUND = [
 @pytest.mark.parametrize(("command", "text"), BACKGROUND)
 async def test_b08_a_background_process_does_not_hold_the_call(bash: BashCalls, command: str, text: str) -> None:
     await bash("true")
-    before = open_descriptors(), threading.active_count(), len(asyncio.all_tasks())
+    before = descriptors_before(), threading.active_count(), len(asyncio.all_tasks())
     started = time.monotonic()
     outcome = await bash(command, timeout=30)
     assert time.monotonic() - started < 2

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import shlex
@@ -107,8 +108,14 @@ def python(code: str) -> str:
     return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"
 
 
+def descriptors_before() -> list[str]:
+    """`open_descriptors` of now, without those that garbage of earlier tests would close at any later moment."""
+    gc.collect()
+    return open_descriptors()
+
+
 def open_descriptors() -> list[str]:
-    """What our own descriptors lead to; equal lists mean that nothing was left open."""
+    """What our own descriptors lead to; a list equal to `descriptors_before` means that nothing was left open."""
     WATCHER.start()  # its pipe stays for as long as we live
     found = []
     for entry in Path("/proc/self/fd").iterdir():

@@ -14,7 +14,7 @@ import pytest
 from smith_core.tools.base import MODEL_TEXT_LIMIT
 from smith_core.tools.shell import BASH
 from smith_core.tools.shell_launch import ARGUMENT_LIMIT, NOBODY_ANSWERS, find_shell
-from tests.support.bash_calls import PLAIN_ENV, BashCalls, bash_calls, open_descriptors, python
+from tests.support.bash_calls import PLAIN_ENV, BashCalls, bash_calls, descriptors_before, open_descriptors, python
 from tests.support.processes import waited_for_a_core
 
 
@@ -148,7 +148,7 @@ async def test_a_folder_that_is_gone_is_named(bash: BashCalls, tmp_path: Path) -
 
 
 async def test_a_shell_that_cannot_start_is_an_outcome(bash: BashCalls) -> None:
-    before = open_descriptors()
+    before = descriptors_before()
     outcome = await bash("echo x", child_env={**PLAIN_ENV, "BIG": "x" * 4_000_000})
     assert outcome.error is not None
     assert outcome.error.kind == "tool"
@@ -346,7 +346,7 @@ async def test_live_output_is_complete_raw_and_bundled(bash: BashCalls) -> None:
 
 async def test_nothing_is_left_over_after_calls_of_every_kind(bash: BashCalls) -> None:
     await bash("true")
-    before = open_descriptors(), threading.active_count(), len(asyncio.all_tasks())
+    before = descriptors_before(), threading.active_count(), len(asyncio.all_tasks())
     for command in ("true", "exit 1", "sleep 300 & echo x", "seq 1 100000", "kill -9 $$", ": " + "x" * 200_000):
         await bash(command)
     await bash("sleep 300", timeout=0.05)
