@@ -156,6 +156,12 @@ class LineStore:
             self._resolved.move_to_end(number)
         return cached
 
+    def shorten(self, most: int) -> None:
+        """Drop the oldest blocks until no more than so many bytes are kept, or one block."""
+        while self._bytes > most and len(self._blocks) > 1:
+            self._bytes -= len(self._blocks.popleft().data)
+            self.first_line = self._blocks[0].first_line
+
     def rest(self) -> None:
         """Give back what makes looking at it quick: many times the size of short lines."""
         self._resolved.clear()
@@ -216,9 +222,7 @@ class LineStore:
         block.data += data
         block.line_count += data.count(b"\n")
         self._bytes += len(data)
-        while self._bytes > self._max_bytes and len(self._blocks) > 1:
-            self._bytes -= len(self._blocks.popleft().data)
-            self.first_line = self._blocks[0].first_line
+        self.shorten(self._max_bytes)
 
     def _finish_tail(self) -> bytes:
         """Return the bytes of the unfinished line and forget it."""

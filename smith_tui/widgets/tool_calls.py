@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MAX_CALLS = 200
 MAX_BYTES = 16_000_000
 """Of the outputs of all calls together."""
+MAX_RESTING_BYTES = 262_144
+"""Of the output of a call that has ended and is not shown, if all of it is in a file."""
 MAX_SCREENS = 8
 """Calls whose screens are kept; that of an older one is drawn again from its last output when it is looked at."""
 REDRAWN_BYTES = 65_536
@@ -118,6 +120,12 @@ class ToolCall:
     def forget_screen(self) -> None:
         """Give the memory of the screen back; it is drawn again when it is looked at."""
         self.screen = self._screen_view = None
+
+    def rest(self) -> None:
+        """Give back what is not needed while another call is shown."""
+        self.store.rest()
+        if self.full_path and self.state != "running":
+            self.store.shorten(MAX_RESTING_BYTES)
 
     def set_text(self, text: str, *, diff: bool) -> None:
         """Make `text` the whole output, shown from its start; controls in it become visible signs."""
@@ -261,7 +269,7 @@ class ToolCalls:
             call.forget_screen()
         for call in self._calls.values():
             if call is not self.shown:
-                call.store.rest()
+                call.rest()
         size = sum(call.store.size for call in self._calls.values())
         for call_id, call in list(self._calls.items())[:-1]:
             if len(self._calls) <= MAX_CALLS and size <= MAX_BYTES:

@@ -8,7 +8,8 @@ import pytest
 
 from smith_core.messages import Message, ToolCall, ToolMetadata
 from smith_tui.stored_calls import stored_calls
-from smith_tui.widgets.tool_calls import MAX_BYTES, ToolCalls, header
+from smith_tui.widgets.tool_calls import MAX_BYTES, MAX_RESTING_BYTES, ToolCalls, header
+from smith_tui.widgets.tool_calls import ToolCall as ShownCall
 from smith_tui.widgets.tool_output import MIN_TABBED_ROWS, ToolOutputPane
 from tests.support.widget_app import MARKUP, ODD_WIDTHS, WidgetApp, assert_exact_width, lines_of, running_timers
 
@@ -256,6 +257,32 @@ def test_calls_are_bounded_in_memory() -> None:
     kept = [number for number in range(12) if calls.get(str(number)) is not None]
     assert kept[-1] == 11
     assert len(kept) * 4_200_000 < MAX_BYTES + 8_400_000
+
+
+def flooded(calls: ToolCalls, call_id: str, full_path: str) -> ShownCall:
+    calls.start(call_id, "bash", "", 0.0)
+    call = calls.get(call_id)
+    assert call is not None
+    call.feed(b"".join(b"line %d\n" % number for number in range(100_000)))
+    calls.end(call_id, "ok", 0, 1.0, full_path)
+    return call
+
+
+def test_a_long_output_that_is_in_a_file_keeps_its_end_alone_once_another_call_is_shown() -> None:
+    calls = ToolCalls()
+    in_file = flooded(calls, "in a file", "/tmp/whole.log")
+    size = in_file.store.size
+    in_file.view.to_start(20, 1)
+    in_memory = flooded(calls, "in memory", "")
+    calls.start("next", "bash", "", 2.0)
+    assert in_memory.store.size == size > 4 * MAX_RESTING_BYTES
+    assert in_file.store.size <= MAX_RESTING_BYTES
+    first, end = in_file.store.first_line, in_file.store.end_line
+    assert end == 100_000
+    assert in_file.store.line(end - 1).text == "line 99999"
+    assert in_file.view.rows(20, 1)[0].number == first
+    facts = [text.strip() for text, _ in header(in_file, (1, 3), None, 3.0, 100)]
+    assert f"{first:,} lines dropped" in facts
 
 
 def test_calls_that_were_looked_at_take_little_more_than_their_bytes() -> None:
