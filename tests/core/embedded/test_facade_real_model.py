@@ -20,7 +20,8 @@ pytestmark = pytest.mark.slow
 
 async def test_the_small_model_reads_a_file_and_answers_and_frees_its_slot_on_cancel() -> None:
     assert WEIGHTS.is_file(), "install the small model first: smith-tui model install small (make test does it)"
-    server, client = LocalModelServer(), HostClient(start_host_process())
+    # One thread: two that wait for each other spin while other tests have the cores, for twice the processor time.
+    server, client = LocalModelServer(threads=1), HostClient(start_host_process())
     try:
         endpoint = await server.start(WEIGHTS, "smith-local-0.5b")
         trial = await run_trial(TASKS[0], 0, endpoint, client, "smith-local-0.5b")
