@@ -68,8 +68,7 @@ class RecordAdapter:
 
     def put_all(self, keyspace: Keyspace[T], records: Iterable[tuple[str, T]]) -> None:
         """Set many records in one step."""
-        with self._storage.batch():
-            self._storage.put_all(keyspace.name, {key: encode_record(record) for key, record in records})
+        self._storage.set_all(keyspace.name, {key: encode_record(record) for key, record in records})
 
     def discard(self, keyspace: Keyspace[Any], key: str) -> bool:
         """Delete a record; say whether there was one."""

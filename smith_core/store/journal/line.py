@@ -93,11 +93,11 @@ def encode_batch(sequence: int, records: Sequence[tuple[str, str, bytes]]) -> li
 
 def _encode_line(sequence: int, remaining: int, table: str, key: str, value: bytes) -> bytes:
     name = f"{table} {key}".encode()
-    if b"\n" in name or b"\n" in value or " " in table or len(name) > MAX_KEY_BYTES:
+    body = b"".join((name, b"\t", value, b"\n"))
+    if body.find(b"\n") != len(body) - 1 or " " in table or len(name) > MAX_KEY_BYTES:
         raise ValueError(f"not a record key: {key[:80]!r}")
     head = b"%08x %06x %04x %08x " % (sequence, remaining, len(name), len(value))
-    body = b"%s\t%s\n" % (name, value)
-    return b"%s%08x %s" % (head, crc32(body, crc32(head)), body)
+    return b"".join((head, b"%08x " % crc32(body, crc32(head)), body))
 
 
 def parse_line(raw: bytes) -> Line | None:

@@ -97,19 +97,17 @@ class JournalStorage(Storage):
             raise RuntimeError("a record can be changed in a batch only")
         self._pending.setdefault(table, {})[key] = value
 
-    def put_all(self, table: str, values: Mapping[str, bytes | None]) -> None:
-        """Set the JSON of many records; only inside `batch`."""
-        if self._pending is None:
-            raise RuntimeError("a record can be changed in a batch only")
-        self._pending.setdefault(table, {}).update(values)
-
     def set(self, table: str, key: str, value: bytes | None) -> None:
         """Set the JSON of a record, or delete it with None, as a batch of its own unless one is open."""
+        self.set_all(table, {key: value})
+
+    def set_all(self, table: str, values: Mapping[str, bytes | None]) -> None:
+        """Set the JSON of many records, or delete them with None, as a batch of their own unless one is open."""
         if self._pending is None:
             with self.batch():
-                self.put(table, key, value)
+                self.set_all(table, values)
         else:
-            self.put(table, key, value)
+            self._pending.setdefault(table, {}).update(values)
 
     @contextmanager
     def batch(self, *, durable: bool = True) -> Iterator[None]:
