@@ -150,12 +150,15 @@ def _passage_start(text: str, hits: list[tuple[int, int, int]], limit: int) -> i
     best, best_start = (0, 0), hits[0][0]
     first = 0
     counts: dict[int, int] = {}
-    for start, end, number in hits:
+    for last, (start, end, number) in enumerate(hits):
         counts[number] = counts.get(number, 0) + 1
         while hits[first][0] < start and end - hits[first][0] > room:
-            counts[hits[first][2]] -= 1
+            left = hits[first][2]
+            counts[left] -= 1
+            if not counts[left]:
+                del counts[left]
             first += 1
-        value = (sum(1 for count in counts.values() if count > 0), sum(counts.values()))
+        value = (len(counts), last - first + 1)
         if value > best:
             best, best_start = value, hits[first][0]
     begin = max(0, min(best_start - lead, len(text) - limit + 1))

@@ -35,6 +35,7 @@ class SearchIndex:
 
     def __init__(self, data_dir: Path) -> None:
         self.folder = data_dir / INDEX_FOLDER
+        self._meta = self.folder / META
         self._index: tantivy.Index | None = None
         self._loaded: _Version | None = None
         self._marks: tuple[_Version | None, Mapping[str, Watermark]] = (None, {})
@@ -153,7 +154,7 @@ class SearchIndex:
 
     def _version(self) -> _Version:
         """Return what changes with every commit: tantivy replaces its meta file then."""
-        status = (self.folder / META).stat()
+        status = self._meta.stat()
         return status.st_ino, status.st_mtime_ns, status.st_size
 
 

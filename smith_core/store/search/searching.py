@@ -36,21 +36,19 @@ def run_search(index: SearchIndex, text: str, order: SearchOrder, limit: int, of
 
 
 def _hit(fields: dict[str, list[Any]], score: float, needles: Iterable[Needle]) -> SearchHit:
-    def first(name: str, default: Any) -> Any:
-        return next(iter(fields.get(name, ())), default)
-
-    excerpt = cut_excerpt(first("text", ""), needles)
-    journal = first("journal", "")
+    stored = {name: values[0] for name, values in fields.items() if values}
+    excerpt = cut_excerpt(stored.get("text", ""), needles)
+    journal = stored.get("journal", "")
     return SearchHit(
-        kind=first("kind", "message"),
+        kind=stored.get("kind", "message"),
         conversation_id="" if journal == GLOBAL_JOURNAL else journal,
-        project_id=first("project", ""),
-        sequence=first("seq", -1),
-        job_id=first("job", ""),
-        note_id=first("note", ""),
-        role=first("role", ""),
-        tool=first("tool", ""),
-        time=first("time", 0) / 1000,
+        project_id=stored.get("project", ""),
+        sequence=stored.get("seq", -1),
+        job_id=stored.get("job", ""),
+        note_id=stored.get("note", ""),
+        role=stored.get("role", ""),
+        tool=stored.get("tool", ""),
+        time=stored.get("time", 0) / 1000,
         score=score,
         excerpt=excerpt.text,
         highlights=excerpt.highlights,
