@@ -86,8 +86,8 @@ def encode_batch(sequence: int, records: Sequence[tuple[str, str, bytes]]) -> li
     if count > MAX_LINES:
         raise ValueError(f"{count} records in one batch")
     return [
-        _encode_line(sequence, (count - 1 - position) | (FIRST_OF_BATCH if position == 0 else 0), *record)
-        for position, record in enumerate(records)
+        _encode_line(sequence, (count - 1 - position) | (FIRST_OF_BATCH if position == 0 else 0), table, key, value)
+        for position, (table, key, value) in enumerate(records)
     ]
 
 
