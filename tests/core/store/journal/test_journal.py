@@ -118,6 +118,17 @@ def test_a_batch_that_raises_leaves_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "a.jrnl").stat().st_size == size
 
 
+def test_many_records_are_one_batch_or_part_of_the_open_one(tmp_path: Path) -> None:
+    storage = JournalStorage(tmp_path / "a.jrnl")
+    before = storage.file.contents.sequence
+    storage.set_all("config", {"a": b"{}", "b": b"{}"})
+    assert storage.file.contents.sequence == before + 1
+    with pytest.raises(LookupError), storage.batch():
+        storage.set_all("config", {"a": None, "c": b"{}"})
+        raise LookupError
+    assert contents(storage) == {"config": {"a": b"{}", "b": b"{}"}}
+
+
 def test_tinydb_works_on_it(tmp_path: Path) -> None:
     database = JournalDatabase(tmp_path / "a.jrnl")
     table = database.table("things")
@@ -405,9 +416,9 @@ def test_the_tail_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert read_generation(path) != generation
 
 
-@pytest.mark.parametrize("key", ["a\nb", "x" * 70_000])
-def test_a_key_that_is_no_line_is_refused(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize(("key", "value"), [("a\nb", b"{}"), ("x" * 70_000, b"{}"), ("a", b"{\n}")])
+def test_a_record_that_is_no_line_is_refused(tmp_path: Path, key: str, value: bytes) -> None:
     storage = JournalStorage(tmp_path / "a.jrnl")
     with pytest.raises(ValueError, match="not a record key"):
-        put_all(storage, [("config", key, b"{}")])
+        put_all(storage, [("config", key, value)])
     assert contents(storage) == {}
