@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Sequence
+from itertools import compress, repeat
+from operator import ne
 
 SHADES = 7
 """Steps of brightness: 1 is the head of a drop, the last is the faintest part of its tail; 0 is nothing."""
@@ -18,6 +20,7 @@ class Rain:
     def __init__(self, columns: int, rows: int, *, signs: int, colors: int = 1, seed: int = 0) -> None:
         self.columns, self.rows = columns, rows
         self._signs = signs
+        self._all_rows = range(rows)
         self._random = random.Random(seed)
         self.colors = [column % colors for column in range(columns)]
         self._random.shuffle(self.colors)
@@ -37,19 +40,22 @@ class Rain:
     def step(self) -> list[tuple[int, int]]:
         """Let everything fall; return the cells (column, row) that look different now."""
         changed: list[tuple[int, int]] = []
+        rows, chance = self.rows, self._random.random
         for column, drop in enumerate(self._drops):
+            was_at = drop.head // 1
             drop.head += drop.speed
-            if drop.head - drop.length > self.rows:
-                drop = self._drops[column] = self._drop(-self._random.uniform(0, self.rows / 4))
-            row = self._random.randrange(self.rows)
-            before, after = self.shades[column], drop.shades(self.rows)
+            if drop.head - drop.length > rows:
+                drop = self._drops[column] = self._drop(-self._random.uniform(0, rows / 4))
+            # Not `randrange`, which takes longer than all else that is done for a column that stays as it is.
+            row = int(chance() * rows)
+            before = self.shades[column]
+            after = before if drop.head // 1 == was_at else drop.shades(rows)
             if after[row]:
-                self.signs[column][row] = self._random.randrange(self._signs)
+                self.signs[column][row] = int(chance() * self._signs)
             if before != after:
                 self.shades[column] = after
-                pairs = enumerate(zip(before, after, strict=True))
-                changed += [(column, y) for y, (old, new) in pairs if old != new or y == row]
-            elif after[row]:
+                changed += zip(repeat(column), compress(self._all_rows, map(ne, before, after)))
+            if after[row] and before[row] == after[row]:
                 changed.append((column, row))
         return changed
 

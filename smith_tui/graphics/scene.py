@@ -96,6 +96,4 @@ def _above(view: Widget) -> Iterator[Patch]:
 
 
 def _is_same(before: tuple[object, list[Row], bool], now: tuple[object, list[Row], bool]) -> bool:
-    if before[0] is not now[0] or before[2] != now[2] or len(before[1]) != len(now[1]):
-        return False
-    return all(old is new for old, new in zip(before[1], now[1], strict=True))
+    return before[0] is now[0] and before[1:] == now[1:]
