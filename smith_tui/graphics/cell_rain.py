@@ -14,7 +14,9 @@ from smith_tui.graphics.letters import Gap, gaps_of
 from smith_tui.graphics.rain import Rain
 from smith_tui.graphics.scene import Stage
 from smith_tui.graphics.shades import MAX_COLORS, Shades, mixed, shades_of
+from smith_tui.output.compositor import paint_now, runs_of_rows
 from smith_tui.theme import Theme
+from smith_tui.transcript.lean_strip import LeanStrip
 from smith_tui.transcript.lines import Line
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class CellRain:
         self._theme: Theme | None = None
         self._shades: Shades | None = None
         self._rain: Rain | None = None
+        self._lit: list[tuple[int, ...]] = []
         self._gaps: dict[int, tuple[Line, list[Gap]]] = {}
 
     @property
@@ -78,51 +81,63 @@ class CellRain:
         changed: dict[int, list[int]] = {}
         for column, row in rain.step():
             changed.setdefault(row, []).append(column * CELLS_PER_COLUMN)
-        regions = []
-        for row, cells in changed.items():
-            free = self._free(row)
-            seen = [x for x in cells if any(gap.start <= x < gap.end for gap in free)]
-            if seen:
-                regions.append(Region(min(seen), row, max(seen) - min(seen) + 1, 1))
-        if regions:
-            view.refresh(*regions)
+        self._lit = list(zip(*rain.shades, strict=True))
+        rows = [row for row, cells in sorted(changed.items()) if self._is_seen(row, cells)]
+        if rows:
+            # Whole rows: a row that is put together of pieces is compared with what is shown cell by cell.
+            view.refresh(*(Region(0, first, view.document.width, count) for first, count in runs_of_rows(rows)))
+            paint_now(view.screen, (view,))
 
     def decorate(self, strip: Strip, y: int) -> Strip:
         """Return a row of the view with signs in its runs of blanks."""
         rain = self._rain
         if rain is None or y >= rain.rows:
             return strip
-        pieces: list[Strip] = []
+        segments: list[Segment] = []
         done = 0
         for gap in self._free(y):
             end = min(gap.end, rain.columns * CELLS_PER_COLUMN)
-            falling = list(self._falling(rain, y, gap, end))
+            falling = self._falling(rain, y, gap, end)
             if falling:
-                pieces += [strip.crop(done, gap.start), Strip(falling, end - gap.start)]
+                if gap.start > done:
+                    segments += strip.crop(done, gap.start)
+                segments += falling
                 done = end
-        return Strip.join([*pieces, strip.crop(done)]) if pieces else strip
+        if not segments:
+            return strip
+        if done < strip.cell_length:
+            segments += strip.crop(done)
+        return LeanStrip(segments, strip.cell_length)
+
+    def _is_seen(self, y: int, cells: list[int]) -> bool:
+        for gap in self._free(y):
+            for x in cells:
+                if gap.start <= x < gap.end:
+                    return True
+        return False
 
     def _falling(self, rain: Rain, y: int, gap: Gap, end: int) -> list[Segment]:
         """Return the cells of a gap up to `end`; nothing when no sign is among them."""
         assert self._theme is not None and self._shades is not None
+        columns = range(-(-gap.start // CELLS_PER_COLUMN), -(-end // CELLS_PER_COLUMN))
+        shades = self._lit[y]
+        lit = [column for column in columns if shades[column]]
+        if not lit:
+            return []
         ground = self._theme.background
         if gap.ground is not None and gap.ground.bgcolor is not None:
             ground = gap.ground.bgcolor.get_truecolor().hex
+        styles, blank = _styles_on(ground, self._shades), _style(ground, ground)
         segments: list[Segment] = []
         x = gap.start
-        first = -(-gap.start // CELLS_PER_COLUMN)
-        for column in range(first, -(-end // CELLS_PER_COLUMN)):
-            shade, at = rain.shades[column][y], column * CELLS_PER_COLUMN
-            if not shade:
-                continue
+        for column in lit:
+            at = column * CELLS_PER_COLUMN
             if at > x:
-                segments.append(Segment(" " * (at - x), _style(ground, ground)))
-            color = self._shades.colors[rain.colors[column]][shade > 1]
-            opacity = self._shades.opacities[shade] / 255 * _DIM
-            segments.append(Segment(KATAKANA[rain.signs[column][y]], _style(_mixed(color, ground, opacity), ground)))
+                segments.append(Segment(" " * (at - x), blank))
+            segments.append(Segment(KATAKANA[rain.signs[column][y]], styles[rain.colors[column]][shades[column]]))
             x = at + 1
-        if segments and end > x:
-            segments.append(Segment(" " * (end - x), _style(ground, ground)))
+        if end > x:
+            segments.append(Segment(" " * (end - x), blank))
         return segments
 
     @property
@@ -145,7 +160,16 @@ class CellRain:
         return known[1]
 
 
-_mixed = lru_cache(1024)(mixed)
+@lru_cache(64)
+def _styles_on(ground: str, shades: Shades) -> list[list[Style]]:
+    """Return the styles of signs on a ground, by colour and shade."""
+    return [
+        [
+            _style(mixed(pair[shade > 1], ground, opacity / 255 * _DIM), ground)
+            for shade, opacity in enumerate(shades.opacities)
+        ]
+        for pair in shades.colors
+    ]
 
 
 @lru_cache(1024)

@@ -40,18 +40,17 @@ class Rain:
     def step(self) -> list[tuple[int, int]]:
         """Let everything fall; return the cells (column, row) that look different now."""
         changed: list[tuple[int, int]] = []
-        rows, chance = self.rows, self._random.random
+        rows, randrange = self.rows, self._random.randrange
         for column, drop in enumerate(self._drops):
             was_at = drop.head // 1
             drop.head += drop.speed
             if drop.head - drop.length > rows:
                 drop = self._drops[column] = self._drop(-self._random.uniform(0, rows / 4))
-            # Not `randrange`, which takes longer than all else that is done for a column that stays as it is.
-            row = int(chance() * rows)
+            row = randrange(rows)
             before = self.shades[column]
             after = before if drop.head // 1 == was_at else drop.shades(rows)
             if after[row]:
-                self.signs[column][row] = int(chance() * self._signs)
+                self.signs[column][row] = randrange(self._signs)
             if before != after:
                 self.shades[column] = after
                 changed += zip(repeat(column), compress(self._all_rows, map(ne, before, after)))

@@ -49,7 +49,7 @@ class LeanCompositor(Compositor):
             x, end = seen.column_span
             top, bottom = seen.line_span
             places = {y: here for y in left if top <= y < bottom and (here := _inside(left[y], x, end))}
-            for first, count in _runs(places):
+            for first, count in runs_of_rows(places):
                 strips = widget.render_lines(Region(x - region.x, first - region.y, end - x, count))
                 for y, strip in enumerate(strips, first):
                     left[y] -= _put(rows[y], strip, [cut for cut in cuts[y] if x <= cut <= end], places[y])
@@ -91,7 +91,7 @@ def _inside(starts: set[int], first: int, end: int) -> set[int]:
     return {start for start in starts if first <= start < end}
 
 
-def _runs(rows: Mapping[int, object]) -> Iterator[tuple[int, int]]:
+def runs_of_rows(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Yield the first row and the number of each group of rows without a gap."""
     first = before = None
     for y in rows:

@@ -6,7 +6,7 @@ from itertools import compress, count, groupby
 from operator import is_not, ne
 
 from smith_tui.output.pens import PLAIN, Pen, switch
-from smith_tui.output.rows import Cell, Row, cells_of, differing, is_certain, narrow_text, pens_of
+from smith_tui.output.rows import Cell, Row, cells_of, differing, equal_end, is_certain, narrow_text, pens_of
 
 _MIN_ERASED = 10
 """Blanks from which on erasing takes fewer bytes than writing them: two sequences of at most 5."""
@@ -51,8 +51,9 @@ class Encoder:
                 self.cells(y, x + start, cells[start:end])
             return
         # Most rows come this way, for which no cell has to be made.
-        pens = pens_of(new)
-        is_other = _either(bytes(map(ne, old_text, new_text)), bytes(map(is_not, pens_of(old), pens)))
+        pens, end = pens_of(new), len(new_text) - equal_end(old[-1], new[-1])
+        is_other_text = bytes(map(ne, old_text[:end], new_text))
+        is_other = _either(is_other_text, bytes(map(is_not, pens_of(old)[:end], pens)))
         for stretch in _STRETCH.finditer(is_other):
             start, end = stretch.span()
             self._narrow(y, x + start, new_text[start:end], pens[start:end])

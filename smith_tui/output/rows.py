@@ -34,9 +34,7 @@ _CERTAIN = (
     (0xFF01, 0xFF5E, 2),
     (0xFF61, 0xFF9F, 1),  # half-width katakana
 )
-_NARROW = re.compile(
-    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, cells in _CERTAIN if cells == 1 and last < 0x3000) + "]*"
-)
+_NARROW = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last, cells in _CERTAIN if cells == 1) + "]*")
 """Text in which each character has a cell of its own, beyond any doubt."""
 
 
@@ -111,11 +109,23 @@ def differing(before: Row, after: Row) -> tuple[Sequence[Part], Sequence[Part]]:
 
 def narrow_text(parts: Sequence[Part]) -> str | None:
     """Return what stands in parts if each character has a cell of its own, beyond any doubt."""
-    texts = ["".join([text for text, _ in part.runs]) for part in parts]
-    if any(len(text) != part.end - part.x for text, part in zip(texts, parts, strict=True)):
-        return None
-    text = "".join(texts)
-    return text if _NARROW.fullmatch(text) else None
+    whole = ""
+    for part in parts:
+        text = "".join([text for text, _ in part.runs])
+        if len(text) != part.end - part.x:
+            return None
+        whole += text
+    return whole if _NARROW.fullmatch(whole) else None
+
+
+def equal_end(old: Part, new: Part) -> int:
+    """Return how many characters at the end of two parts are surely the same, looking no closer than at whole runs."""
+    count = 0
+    for run, other in zip(reversed(old.runs), reversed(new.runs), strict=False):
+        if run != other:
+            break
+        count += len(run[0])
+    return count
 
 
 def pens_of(parts: Sequence[Part]) -> list[Pen]:

@@ -18,7 +18,8 @@ from textual.strip import Strip
 
 from smith_tui.output.canvas import Canvas
 from smith_tui.output.encoder import changed_spans
-from smith_tui.output.pens import PLAIN
+from smith_tui.output.pens import PLAIN, Pen
+from smith_tui.output.rows import Part, equal_end, narrow_text
 from smith_tui.output.sixteen import same_hue
 from smith_tui.theme import THEMES, Theme
 from tests.support.exact_screen import ExactScreen
@@ -192,6 +193,25 @@ def test_one_letter_costs_one_letter() -> None:
     canvas.apply(painted(80, (("> fix the tests", None),)))
     assert canvas.encode((15, 0)) == "\x1b[1;15Hs"
     assert canvas.encode((3, 0)) == "\x1b[1;4H"
+
+
+def test_a_sign_that_falls_costs_one_sign_and_is_compared_without_making_cells() -> None:
+    canvas, blanks = canvas_of(80, 1), " " * 70
+    canvas.apply(painted(80, ((f"ｱ ｲ ｳ {blanks}", None),)))
+    canvas.encode((0, 0))
+    canvas.apply(painted(80, ((f"ｱ ｶ ｳ {blanks}", None),)))
+    assert [narrow_text(row.parts) is None for row in canvas.rows] == [False]
+    assert canvas.encode((0, 0)) == "\x1b[1;3Hｶ\x1b[1;1H"
+    assert narrow_text([Part(0, 2, (("漢", PLAIN),))]) is None
+
+
+def test_an_equal_end_is_told_by_whole_runs_of_one_look() -> None:
+    bold = Pen(attributes="1")
+    old = Part(0, 9, (("ab", PLAIN), ("cd", bold), ("efghi", PLAIN)))
+    assert equal_end(old, Part(0, 9, (("xb", PLAIN), ("cd", bold), ("efghi", PLAIN)))) == 7
+    assert equal_end(old, Part(0, 9, (("ab", PLAIN), ("cd", PLAIN), ("efghi", PLAIN)))) == 5
+    assert equal_end(old, Part(0, 9, (("ab", PLAIN), ("cd", bold), ("efghI", PLAIN)))) == 0
+    assert equal_end(old, old) == 9
 
 
 def test_no_control_of_a_text_reaches_the_terminal() -> None:
