@@ -10,6 +10,7 @@ from smith_tui.output.rows import Cell, Row, cells_of, differing, equal_end, is_
 
 _MIN_ERASED = 10
 """Blanks from which on erasing takes fewer bytes than writing them: two sequences of at most 5."""
+_ERASABLE = " " * _MIN_ERASED
 _BLANKS = re.compile(f"( {{{_MIN_ERASED},}})")
 _WORTH_A_MOVE = 5
 """Equal cells between two differing ones that are written again rather than jumped over: a jump takes 4 to 6 bytes."""
@@ -96,18 +97,24 @@ class Encoder:
             index = stop
 
     def _plain_text(self, y: int, x: int, text: str, pen: Pen) -> None:
-        for piece in _BLANKS.split(text) if self._has_color_erase and pen.is_bare else (text,):
-            if not piece:
-                continue
-            self._go(x, y)
-            self._use(pen)
-            if len(piece) >= _MIN_ERASED and piece.isspace() and self._has_color_erase and pen.is_bare:
+        if _ERASABLE not in text or not self._has_color_erase or not pen.is_bare:
+            self._text(y, x, text, pen)
+            return
+        for piece in _BLANKS.split(text):
+            if len(piece) >= _MIN_ERASED and piece.isspace():
+                self._go(x, y)
+                self._use(pen)
                 self._pieces.append(f"\x1b[{len(piece)}X")
-                x += len(piece)
-            else:
-                self._pieces.append(piece)
-                x += len(piece)
-                self._moved(x, y)
+            elif piece:
+                self._text(y, x, piece, pen)
+            x += len(piece)
+
+    def _text(self, y: int, x: int, text: str, pen: Pen) -> None:
+        self._go(x, y)
+        if pen is not self._pen:
+            self._use(pen)
+        self._pieces.append(text)
+        self._moved(x + len(text), y)
 
     def _character(self, y: int, x: int, end: int, text: str, pen: Pen) -> None:
         self._go(x, y)

@@ -1,5 +1,6 @@
 """How a cell is drawn, as SGR parameters, and the shortest way from one such look to the next."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from rich.color import Color, ColorSystem
@@ -80,6 +81,7 @@ class PenBox:
         return "" if codes == (_DEFAULT_FOREGROUND if is_foreground else _DEFAULT_BACKGROUND) else codes
 
 
+@lru_cache(4096)
 def switch(before: Pen, after: Pen) -> str:
     """Return the control sequences that lead from one look to another."""
     if before is after or before == after:
