@@ -76,7 +76,8 @@ def paint_now(view: Screen[Any], widgets: Iterable[Widget]) -> None:
     if is_held_back or not isinstance(compositor, LeanCompositor) or not view.is_current:
         return
     for widget in widgets:
-        if widget._repaint_required and widget in compositor.visible_widgets:
+        # One of them alone is left when the widget has asked the screen already, which has not come to it.
+        if (widget._repaint_required or widget._repaint_regions) and widget in compositor.visible_widgets:
             widget._repaint_required = False
             view._dirty_widgets.add(widget)
     view._on_timer_update()

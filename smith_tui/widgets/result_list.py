@@ -10,6 +10,7 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
+from smith_tui.output.compositor import paint_now
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import BLANK, Line
 from smith_tui.transcript.painting import SeenStyles, paint
@@ -77,6 +78,7 @@ class ResultList(BarredView, can_focus=True):
         super().__init__()
         self._is_ready = is_ready
         self._ahead: asyncio.TimerHandle | None = None
+        self._painting: asyncio.Handle | None = None
         self._render_item = render
         self._ink = ink
         self._styles = SeenStyles(ink.base)
@@ -232,6 +234,18 @@ class ResultList(BarredView, can_focus=True):
         elif is_other:
             self._refresh_item(before)
             self._refresh_item(index)
+        if is_other and not is_new and self._painting is None:
+            # Not before the keys that have come together with this one have moved the choice, too.
+            self._painting = asyncio.get_running_loop().call_soon(self._paint)
+
+    def _paint(self) -> None:
+        """Show where the choice is now: Textual would draw it a few milliseconds later."""
+        self._painting = None
+        try:
+            if self.is_attached:
+                paint_now(self.screen, (self, self.vertical_scrollbar))
+        except Exception as error:  # noqa: BLE001 - as Textual does with what its timers call
+            self.app._handle_exception(error)
 
     def _refresh_item(self, index: int) -> None:
         width = self.scrollable_content_region.width

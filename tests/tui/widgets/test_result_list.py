@@ -1,16 +1,40 @@
 """A list whose items are rendered ahead of the view, and rows that make their caches when they are asked for."""
 
+import asyncio
+from typing import Any
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App, ComposeResult
+from textual.screen import Screen
 from textual.strip import Strip
 
+from smith_tui.output.app import OutputApp
 from smith_tui.theme import DARK
 from smith_tui.transcript.ink import make_ink
 from smith_tui.transcript.lean_strip import LeanStrip
 from smith_tui.transcript.lines import PLAIN, Line, line_of
 from smith_tui.widgets.result_list import MAX_CACHED_ITEMS, Frame, ResultList
 from tests.support.widget_app import until
+
+
+class PaintedApp(OutputApp):
+    """A list of numbered items, and the chosen one at the moment of each frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frames: list[int] = []
+
+    def compose(self) -> ComposeResult:
+        yield ResultList(self._item, make_ink(DARK, "green"), item_height=1)
+
+    def _item(self, index: int, frame: Frame) -> list[Line]:
+        return [line_of([(f"item {index}", PLAIN)])]
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if renderable is not None:
+            self.frames.append(self.query_one(ResultList).selected)
+        super()._display(screen, renderable)
 
 
 class ListApp(App[None]):
@@ -43,6 +67,23 @@ async def test_the_pages_beside_the_view_are_rendered_ahead_and_no_more_than_the
         await until(pilot, lambda: "item 491" in str(view.render_line(0).text))
         # The chosen item looks otherwise than it did ahead.
         assert [index for index in app.rendered if first - 10 <= index < first + 10] == [491]
+
+
+async def test_keys_that_come_together_are_one_frame_which_waits_for_no_timer() -> None:
+    app = PaintedApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        view = app.query_one(ResultList)
+        view.show_items(1_000, 500)
+        await pilot.pause(0.05)
+        for keys, chosen in ((("up", "up"), 498), (("pageup", "pageup"), 480)):
+            app.frames.clear()
+            for key in keys:
+                view.press(key)
+            assert app.frames == []
+            await asyncio.sleep(0)
+            assert app.frames == [chosen]
+            await pilot.pause(0.05)
+            assert app.frames == [chosen]
 
 
 async def test_items_that_may_not_be_there_yet_are_not_rendered_ahead() -> None:
