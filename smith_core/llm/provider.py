@@ -237,6 +237,7 @@ async def _read_wrapper(
                 break
             limit, code = timeouts.stream_stall_timeout, "stream_stalled"
             on_parts(assembler.feed(_chunk_json(chunk, stream)))
+            _forget_last(getattr(stream, "chunks", []))
     except TimeoutError:
         if not silence.expired():
             raise
@@ -258,3 +259,14 @@ def _chunk_json(chunk: Any, stream: Any) -> dict[str, Any]:
     if "usage" in value and not any(getattr(seen, "usage", None) for seen in getattr(stream, "chunks", ())):
         del value["usage"]
     return value
+
+
+def _forget_last(chunks: list[Any]) -> None:
+    """Drop the last of the chunks that litellm keeps, unless it is the first, or has usage or the finish marker.
+
+    Behind the end litellm makes one answer of all that it has kept, for logs and a cache that we do not have.
+    """
+    if len(chunks) > 1:
+        last = chunks[-1]
+        if getattr(last, "usage", None) is None and not any(choice.finish_reason for choice in last.choices):
+            chunks.pop()

@@ -1,6 +1,7 @@
 """Calls through litellm, in this process: the cheap way and litellm's wrapper give the same, faults included."""
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator
 from itertools import pairwise
@@ -125,6 +126,20 @@ async def test_both_ways_give_the_same(name: str, endpoint: Endpointed) -> None:
             wrapped.error.data,
         )
     assert endpoint.server.violations == []
+
+
+async def test_a_long_answer_through_the_wrapper_is_not_kept_chunk_by_chunk(endpoint: Endpointed) -> None:
+    endpoint.server.push([Text(text="word " * 400, size=5), Finish()])
+    kept: list[int] = []
+
+    def count(parts: list[AnyStreamPart]) -> None:
+        is_counted = len(kept) in (10, 300)
+        things = gc.get_objects() if is_counted else []
+        kept.append(sum(type(thing).__name__ == "ModelResponseStream" for thing in things))
+
+    await provider.complete(MessageEncoder().encode(endpoint.request(timeouts=Timeouts())), count, use_wrapper=True)
+    assert kept[10] > 0
+    assert kept[300] < kept[10] + 100
 
 
 @pytest.mark.parametrize("name", ["calls in turn", "calls interleaved", "calls without index", "calls at index zero"])
