@@ -9,8 +9,11 @@ from textual.strip import Strip
 
 from smith_tui.output.encoder import Encoder
 from smith_tui.output.pens import PenBox
-from smith_tui.output.rows import Row, blank_row, cells_of, part_of
+from smith_tui.output.rows import Part, Row, blank_row, cells_of, part_of
 from smith_tui.output.scrolling import find_shift, shifted
+
+_KEPT_PER_ROW = 8
+"""Strips that are kept for each row of the screen: some frames of several widgets side by side."""
 
 
 class Canvas:
@@ -27,6 +30,8 @@ class Canvas:
         self._wanted: list[Row] = []
         self._shown: list[Row | None] = []
         self._touched: set[int] = set()
+        self._parts: dict[int, tuple[Strip, Part]] = {}
+        """What strips of late came down to, by their ids: an answer that moves up shows the same ones elsewhere."""
         self._cursor: tuple[int, int] | None = None
 
     @property
@@ -66,13 +71,23 @@ class Canvas:
         """Take an update."""
         pieces = _of_layout(update) if isinstance(update, LayoutUpdate) else _of_chops(update)
         width, height = self.size
+        if len(self._parts) > _KEPT_PER_ROW * height:
+            self._parts.clear()
         for y, x, strip in pieces:
             end = min(x + strip.cell_length, width)
             if 0 <= y < height and 0 <= x < end:
                 old = self._wanted[y]
-                self._wanted[y] = old.with_part(part_of(x, end, strip, self._box))
-                if self._wanted[y] is not old:
+                self._wanted[y] = row = old.with_part(self._part_of(x, end, strip))
+                if row is not old:
                     self._touched.add(y)
+
+    def _part_of(self, x: int, end: int, strip: Strip) -> Part:
+        kept = self._parts.get(id(strip))
+        if kept is not None and kept[1].x == x and kept[1].end == end:
+            return kept[1]
+        part = part_of(x, end, strip, self._box)
+        self._parts[id(strip)] = (strip, part)
+        return part
 
     def encode(self, cursor: tuple[int, int]) -> str:
         """Return what the terminal needs, "" for nothing, and count on it being written.

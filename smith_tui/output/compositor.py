@@ -45,9 +45,13 @@ class LeanCompositor(Compositor):
         # What is not covered yet, from the front to the back; the first widget in a place is the one that is seen.
         left = {y: set(_between(cuts[y], *span)) for y, span in sorted(wanted.items()) if 0 <= y < len(cuts)}
         for widget, (region, clip) in self.visible_widgets.items():
+            if not left:
+                break
             seen = region.intersection(clip)
             x, end = seen.column_span
             top, bottom = seen.line_span
+            if x == end or bottom <= next(iter(left)):
+                continue
             places = {y: here for y in left if top <= y < bottom and (here := _inside(left[y], x, end))}
             for first, count in runs_of_rows(places):
                 strips = widget.render_lines(Region(x - region.x, first - region.y, end - x, count))
@@ -55,8 +59,6 @@ class LeanCompositor(Compositor):
                     left[y] -= _put(rows[y], strip, [cut for cut in cuts[y] if x <= cut <= end], places[y])
                     if not left[y]:
                         del left[y]
-            if not left:
-                break
         return rows  # type: ignore[return-value]
 
 
@@ -109,7 +111,7 @@ def runs_of_rows(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
 def _put(row: Chops, strip: Strip, cuts: Sequence[int], places: set[int]) -> set[int]:
     """Put the parts of a widget's row where they are seen, and return where; cuts: its columns from edge to edge."""
     first = cuts[0]
-    if len(cuts) == 2 and strip.cell_length == cuts[1] - first:
+    if len(places) == 1 and first in places and strip.cell_length == cuts[1] - first:
         row[first] = strip
         return {first}
     parts = zip(cuts, strip.divide([cut - first for cut in cuts[1:]]), strict=False)

@@ -42,6 +42,8 @@ class Encoder:
         if before is None:
             self._whole_row(y, after)
             return
+        if before.parts == after.parts:
+            return
         old, new = differing(before, after)
         if not new:
             return

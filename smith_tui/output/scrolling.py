@@ -60,7 +60,11 @@ def shifted(shown: Sequence[Row | None], shift: Shift) -> list[Row | None]:
 
 
 def _widest(row: Row) -> Part:
-    return max(row.parts, key=lambda part: part.end - part.x)
+    widest = row.parts[0]
+    for part in row.parts:
+        if part.end - part.x > widest.end - widest.x:
+            widest = part
+    return widest
 
 
 def _is_blank(part: Part) -> bool:
@@ -78,7 +82,7 @@ def _gain(shift: Shift, shown: Sequence[Row | None], wanted: Sequence[Row]) -> i
 
 def _to_write(before: Row | None, after: Row) -> int:
     """Return about how many cells differ: those of each part that is not there already."""
-    if before is after:
+    if before is after or (before is not None and before.parts == after.parts):
         return 0
     there = () if before is None else before.parts
-    return sum(part.end - part.x for part in after.parts if part not in there)
+    return sum([part.end - part.x for part in after.parts if part not in there])

@@ -235,7 +235,8 @@ class DocumentView(BarredView, can_focus=True):
         width, selected, filters = self.document.width, self.text_selection, self.get_line_filters()
         self._painter.forget(beyond=4 * self.page_rows + 100)
         strips = [self._strip(y, width, filters, selected) for y in crop.line_range]
-        return strips if crop.column_span == (0, width) else [strip.crop(*crop.column_span) for strip in strips]
+        first, end = crop.column_span
+        return strips if first == 0 and end >= width else [strip.crop(first, end) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """Return one row with the offsets that tell Textual which text is under the pointer."""

@@ -1,5 +1,6 @@
 """Differences against whole frames: whatever the app shows in whatever order, the terminal ends up with the same."""
 
+import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -184,6 +185,24 @@ def test_a_scrolled_page_takes_the_bytes_of_its_new_rows() -> None:
     assert down.count("\x1bD") == 2 and len(down) < len(whole.encode((0, 30))) / 5
     canvas.apply(page(1))
     assert canvas.encode((0, 30)).count("\x1bM") == 1
+
+
+def test_one_strip_can_stand_in_several_places_and_be_cut_off() -> None:
+    strip, canvas, screen = Strip([Segment("abcd", STYLES[2])], 4), canvas_of(10, 2), ExactScreen(10, 2)
+    canvas.apply(LayoutUpdate([[strip, strip, strip], [Strip.blank(3), strip]], Region(0, 0, 10, 2)))
+    screen.feed("\x1b[?7l" + canvas.encode((0, 0)))
+    assert ["".join(cell.data for cell in row).rstrip() for row in screen.cells()] == ["abcdabcdab", "   abcd"]
+
+
+def test_of_many_strips_few_are_kept() -> None:
+    canvas, given = canvas_of(10, 2), []
+    for number in range(500):
+        strip = Strip([Segment(f"{number:10}", STYLES[2])], 10)
+        canvas.apply(LayoutUpdate([[strip]], Region(0, number % 2, 10, 1)))
+        given.append(strip)
+    del strip
+    # The list, the variable of the loop and the question itself hold one each.
+    assert sum(sys.getrefcount(strip) > 3 for strip in given) < 50
 
 
 def test_one_letter_costs_one_letter() -> None:

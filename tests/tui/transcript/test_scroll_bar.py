@@ -1,6 +1,7 @@
 """The document's scroll bar looks as Textual's does, for every size, position and colour."""
 
 import random
+from typing import Self
 
 import pytest
 from textual.geometry import Region
@@ -43,3 +44,37 @@ async def test_it_is_drawn_as_textual_draws_it(no_color: str, monkeypatch: pytes
             await pilot.pause()
             assert cells(ours) == cells(theirs)
             assert len(cells(ours)) == ROWS
+
+
+class RecordedBar(DocumentScrollBar):
+    painted: set[int] | None = None
+
+    def refresh(self, *regions: Region, **how: bool) -> Self:
+        if self.painted is not None:
+            self.painted |= {y for region in regions or (Region(0, 0, 1, ROWS),) for y in region.line_range}
+        return super().refresh(*regions, **how)
+
+
+async def test_a_move_paints_every_row_that_looks_different_and_hardly_another() -> None:
+    bar = RecordedBar()
+    rng = random.Random(2)
+    async with BarApp(bar).run_test(size=(20, ROWS)) as pilot:
+        bar.window_size = ROWS
+        offset = 0
+        for _ in range(200):
+            await pilot.pause()
+            before, bar.painted = cells(bar), set()
+            offset += rng.choice((1, 1, 2, 7, 60, -5))
+            bar.move(max(0, offset), max(0, offset) + ROWS)
+            painted, bar.painted = bar.painted, None
+            after = cells(bar)
+            assert painted == {y for y in range(ROWS) if before[y] != after[y]}
+
+
+async def test_a_bar_that_was_never_drawn_is_painted_whole() -> None:
+    bar = RecordedBar()
+    async with BarApp(bar).run_test(size=(20, ROWS)):
+        bar._drawn = None
+        bar.painted = set()
+        bar.move(5, 100)
+        assert bar.painted == set(range(ROWS))
