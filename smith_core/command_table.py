@@ -1,6 +1,7 @@
 """Slash commands as data: names, usage and handlers, from which help, completion and the palette are made."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -22,9 +23,18 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 class CommandTable:
     """The handle `command`: our own commands by name, and behind them those that the person has written."""
 
-    def __init__(self, commands: tuple[Command, ...]) -> None:
-        self._own = {command.name: command for command in commands}
-        self._commands = dict(self._own)
+    def __init__(self, load_own: Callable[[], tuple[Command, ...]]) -> None:
+        self._load_own = load_own
+        self._custom: dict[str, Command] = {}
+
+    @cached_property
+    def _own(self) -> dict[str, Command]:
+        # Their handlers are a tenth of the engine's code, and a task without the screen uses none of them.
+        return {command.name: command for command in self._load_own()}
+
+    @cached_property
+    def _commands(self) -> dict[str, Command]:
+        return {**self._own, **self._custom}
 
     @property
     def own_names(self) -> frozenset[str]:
@@ -33,8 +43,8 @@ class CommandTable:
 
     def use_custom(self, commands: Iterable[Command]) -> None:
         """Have these commands beside our own, in place of those that were there before."""
-        added = {command.name: command for command in commands if command.name not in self._own}
-        self._commands = {**self._own, **added}
+        self._custom = {command.name: command for command in commands if command.name not in self._own}
+        self._commands = {**self._own, **self._custom}
 
     def list(self) -> tuple[Command, ...]:
         """Return all commands in the order of the table."""

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smith_core.command_table import CommandTable
-from smith_core.commands.table import COMMANDS
+from smith_core.command_table import Command, CommandTable
 from smith_core.config.schema import Config
 from smith_core.config.service import ConfigService
 from smith_core.conversation import Conversation
@@ -52,7 +51,7 @@ def compose_services(
         "config": lambda options: config,
         "ui": lambda options: EventHub(),
         "prompt": lambda options: PromptService(),
-        "command": lambda options: CommandTable(COMMANDS),
+        "command": lambda options: CommandTable(_own_commands),
     }
     made = {
         name: handles[name] if name in handles else make(service_options(effective, name))
@@ -65,6 +64,12 @@ def service_options(config: Config, name: str) -> Mapping[str, Any]:
     """Return the options of one service from `services[name]`, empty without any."""
     options = config.services.get(name, EMPTY_MAPPING)
     return options if isinstance(options, Mapping) else EMPTY_MAPPING
+
+
+def _own_commands() -> tuple[Command, ...]:
+    from smith_core.commands.table import COMMANDS
+
+    return COMMANDS
 
 
 def _in_memory() -> Persistence:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from smith_core.runtime import Runtime
 
 ENGINE_MODULES = (
+    "smith_core.commands.table",
     "smith_core.embedded.local_models",
     "smith_core.llm.client",
     "smith_core.model",

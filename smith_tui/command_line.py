@@ -1,10 +1,12 @@
 """The command line: arguments, and which part of the program they start."""
 
 import argparse
+import gc
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from smith_tui.command_parser import CommandParser
 from smith_tui.early_terminal import EarlyTerminal
@@ -31,7 +33,7 @@ exit status of run: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 
 def run_command_line(argv: Sequence[str], early: EarlyTerminal | None = None) -> int:
     """Run what the arguments ask for and return the exit status; early: the terminal, if it was made ready already."""
     _end_quietly_on_interrupt()
-    parser = build_parser()
+    parser = build_parser(argv)
     arguments = parser.parse_args(argv)
     if arguments.command is not None and (arguments.new or arguments.resume is not None):
         parser.error(f"--new and --resume are for the app; smith-tui {arguments.command} takes neither")
@@ -45,8 +47,10 @@ def run_command_line(argv: Sequence[str], early: EarlyTerminal | None = None) ->
     if arguments.command == "completion":
         from smith_tui.completion_command import run_completion
 
-        return run_completion(parser, arguments.shell)
+        return run_completion(build_parser(), arguments.shell)
     if arguments.command == "run":
+        # Imports make tens of thousands of objects that live for ever; `run_task` turns collections on again.
+        gc.disable()
         from smith_tui.headless import run_task
 
         return run_task(arguments)
@@ -101,12 +105,22 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole program; completion scripts and the pages of the guide are made from it."""
+def build_parser(typed: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the whole program; completion scripts and the pages of the guide are made from it.
+
+    typed: what it is going to parse; subcommands that do not stand there are known by name, without their arguments,
+    which take longer to make than all that is left. None: everything is there.
+    """
     from smith_tui.completion_command import add_completion_parser
     from smith_tui.host_command import add_host_parser
     from smith_tui.model_command import add_model_parser
     from smith_tui.store_command import add_store_parser
+
+    def is_needed(command: str) -> bool:
+        return typed is None or command in typed
+
+    def parents(command: str) -> list[argparse.ArgumentParser]:
+        return [_suppressed(common)] if is_needed(command) else []
 
     common = _settings_parser()
     parser = CommandParser(
@@ -123,38 +137,42 @@ def build_parser() -> argparse.ArgumentParser:
         parser_class=argparse.ArgumentParser,
         metavar="{run,setup,tour,model,store,host,doctor,rain,completion}",
     )
-    run = commands.add_parser(
-        "run",
-        help="do one task without the full screen",
-        description="Do one task in the current folder: answer on standard output, progress on standard error.",
-        epilog="exit status: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled",
-        parents=[_suppressed(common)],
-    )
-    run.add_argument("task", help='what to do; "-" reads it from standard input')
-    run.add_argument("--json", action="store_true", help="events as JSON lines on standard output")
+    _add_run_parser(commands, parents("run"))
     commands.add_parser(
         "setup",
         help="choose endpoint and model, step by step",
         description="Open the app with the screen that chooses endpoint and model and keeps them in the settings.",
-        parents=[_suppressed(common)],
+        parents=parents("setup"),
     )
     tour = commands.add_parser(
         "tour",
         help="a scripted demo, without any model",
         description="A scripted demo, no language model: real tools on a sample project, step by step.",
-        parents=[_suppressed(common)],
+        parents=parents("tour"),
     )
     tour.add_argument("--plain", action="store_true", help="print all steps instead of opening the screen")
-    add_model_parser(commands)
-    add_store_parser(commands)
-    add_host_parser(commands)
+    add_model_parser(commands, is_needed("model"))
+    add_store_parser(commands, is_needed("store"))
+    add_host_parser(commands, is_needed("host"))
     for name, summary, description in (
         ("doctor", "what works on this machine", "Check this machine."),
         ("rain", "the rain, full screen for ten seconds", "Show what falls while a dispatched child waits."),
     ):
-        commands.add_parser(name, help=summary, description=description, parents=[_suppressed(common)])
+        commands.add_parser(name, help=summary, description=description, parents=parents(name))
     add_completion_parser(commands)
     return parser
+
+
+def _add_run_parser(subparsers: Any, parents: list[argparse.ArgumentParser]) -> None:
+    run = subparsers.add_parser(
+        "run",
+        help="do one task without the full screen",
+        description="Do one task in the current folder: answer on standard output, progress on standard error.",
+        epilog="exit status: 0 completed, 1 error, 2 wrong usage, 3 tool budget used up, 130 cancelled",
+        parents=parents,
+    )
+    run.add_argument("task", help='what to do; "-" reads it from standard input')
+    run.add_argument("--json", action="store_true", help="events as JSON lines on standard output")
 
 
 def _settings_parser() -> argparse.ArgumentParser:

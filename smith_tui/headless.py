@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import gc
 import os
 import re
 import signal
@@ -71,6 +72,10 @@ async def _run(engine: Engine, task: str, report: Callable[[AnyEvent], None], as
     try:
         # A task is never a slash command, whatever it begins with.
         async for event in runtime.process_raw_input(f" {task}" if task.startswith(("/", "!")) else task):
+            if not gc.isenabled():
+                # Nearly all is imported by now; what the start has made stays, and no collection need look at it.
+                gc.freeze()
+                gc.enable()
             report(event)
             if received:
                 # It may have come before there was a turn to cancel.

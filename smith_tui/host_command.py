@@ -14,8 +14,11 @@ exit status: 0 done, 1 a host does not answer or does not end, 2 wrong usage
 """
 
 
-def add_host_parser(subparsers: Any) -> None:
-    """Add the `host` command to the subparsers of `smith-tui`; the chosen action is in `host_action`."""
+def add_host_parser(subparsers: Any, has_arguments: bool = True) -> None:
+    """Add the `host` command to the subparsers of `smith-tui`; the chosen action is in `host_action`.
+
+    has_arguments: whether it is needed for more than its name.
+    """
     parser = subparsers.add_parser(
         "host",
         help="show or end the process that waits with the models' library",
@@ -23,6 +26,8 @@ def add_host_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    if not has_arguments:
+        return
     actions = parser.add_subparsers(dest="host_action", metavar="{status,stop}", required=True)
     actions.add_parser("status", help="id, age, memory and users of each")
     actions.add_parser("stop", help="end all of them now; answers that are on their way are asked for again")

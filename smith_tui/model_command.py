@@ -15,8 +15,11 @@ exit status: 0 done, 1 error, 2 wrong usage, 130 cancelled
 """
 
 
-def add_model_parser(subparsers: Any) -> None:
-    """Add the `model` command to the subparsers of `smith-tui`; the chosen action is in `model_action`."""
+def add_model_parser(subparsers: Any, has_arguments: bool = True) -> None:
+    """Add the `model` command to the subparsers of `smith-tui`; the chosen action is in `model_action`.
+
+    has_arguments: whether it is needed for more than its name.
+    """
     parser = subparsers.add_parser(
         "model",
         help="install, list, remove or verify the embedded model",
@@ -24,6 +27,8 @@ def add_model_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    if not has_arguments:
+        return
     actions = parser.add_subparsers(dest="model_action", metavar="{install,list,remove,verify}", required=True)
     named = [name for model in MODELS for name in (model.name, model.alias)]
     choice: dict[str, Any] = {"choices": named, "metavar": "MODEL", "help": f"one of {', '.join(named)}"}

@@ -2,9 +2,9 @@
 
 import re
 
-from smith_tui.transcript.cells import visible
-
 TAB_WIDTH = 4
+_FIRST_MARK = "\u0300"
+"""Below it, what can be printed is one letter in one cell; behind it come marks that join letters."""
 
 # Not compiled here: that takes half a millisecond of the start.
 _BREAKS = r"\r\n|[\r\n\t\u2028\u2029\x85\x0b\x0c]"
@@ -12,8 +12,11 @@ _BREAKS = r"\r\n|[\r\n\t\u2028\u2029\x85\x0b\x0c]"
 
 def literal(text: str) -> str:
     """Return `text` as one line: breaks and tabs become spaces, other controls become visible signs."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and max(text, default="") < _FIRST_MARK:
         return text
+    # Progress of a task without the screen is plain nearly always, and has no table of widths to wait for.
+    from smith_tui.transcript.cells import visible
+
     return visible(re.sub(_BREAKS, " ", text))
 
 

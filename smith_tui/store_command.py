@@ -19,8 +19,11 @@ exit status: 0 done and all is well, 1 error or damage, 2 wrong usage
 """
 
 
-def add_store_parser(subparsers: Any) -> None:
-    """Add the `store` command to the subparsers of `smith-tui`; the chosen action is in `store_action`."""
+def add_store_parser(subparsers: Any, has_arguments: bool = True) -> None:
+    """Add the `store` command to the subparsers of `smith-tui`; the chosen action is in `store_action`.
+
+    has_arguments: whether it is needed for more than its name.
+    """
     parser = subparsers.add_parser(
         "store",
         help="check, move or re-index what is kept on disk",
@@ -28,6 +31,8 @@ def add_store_parser(subparsers: Any) -> None:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    if not has_arguments:
+        return
     actions = parser.add_subparsers(dest="store_action", metavar="{check,rebuild-index,export,import}", required=True)
     actions.add_parser("check", help="verify all checksums and records; nothing is changed")
     actions.add_parser("rebuild-index", help="make the search index anew")

@@ -111,9 +111,10 @@ def _connect(
 
 def _retire_predecessors(folder: HostFolder, stamp: HostStamp) -> None:
     """Let hosts of this installation with other code end as soon as nobody uses them."""
-    from smith_core.llm.host_control import retire
-
     for name in folder.socket_names():
         _, install, code, _ = name.removesuffix(".sock").split("-") if name.count("-") == 3 else ("", "", "", "")
         if install == stamp.install and code != stamp.code:
+            # Most starts of a host find none to retire, and stand before the first frame.
+            from smith_core.llm.host_control import retire
+
             retire(folder, name)

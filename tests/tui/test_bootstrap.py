@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -92,3 +93,12 @@ async def test_settings_kept_in_the_store_count_from_the_first_screen_on(
     assert engine.config_message == "", "the store's own notice says what is wrong with it"
     temporary = open_engine(Namespace(**vars(NO_ARGUMENTS), is_temporary=True))
     assert temporary.config.ui.motion == "full"
+
+
+def test_a_task_without_the_screen_waits_for_nothing_that_only_others_need() -> None:
+    code = (
+        "import sys, smith_tui.command_line, smith_tui.headless, smith_core.llm.client, smith_core.store.store\n"
+        "others = {'difflib', 'random', 'tempfile', 'secrets', 'dataclasses', 'rich', 'smith_core.commands.table'}\n"
+        "print(sorted(others & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
