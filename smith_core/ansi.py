@@ -4,6 +4,7 @@ import codecs
 import re
 from collections.abc import Callable
 
+from smith_core.patterns import later
 from smith_core.text import REPLACEMENT
 
 OPEN_ROWS = 40
@@ -13,12 +14,12 @@ OPEN_COLUMNS = 16_384
 
 _PARAMETER_LIMIT = 32
 _FEW_CHARACTERS = 64
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = later(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CONTROL_BYTES = bytes({*range(32), 127} - {9, 10})
-_COLOURS = re.compile(r"(?:\x1b\[[0-9;:]*m)+")
-_CSI_BODY = re.compile(r"[ -?]*")
-_CSI_NUMBERS = re.compile(r"[0-9;:]*")
-_STRING_END = re.compile(r"[\x07\n\x18\x1a\x1b\x9c]")
+_COLOURS = later(r"(?:\x1b\[[0-9;:]*m)+")
+_CSI_BODY = later(r"[ -?]*")
+_CSI_NUMBERS = later(r"[0-9;:]*")
+_STRING_END = later(r"[\x07\n\x18\x1a\x1b\x9c]")
 _STRING_INTRODUCERS = "]PX^_"
 _ABORTS = "\x18\x1a"
 _DOWN = "\n\x0b\x0c"

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +52,7 @@ def write_atomically(
                 target.chmod(mode)
             return
     made = _make_folders(target.parent)
-    temporary = target.parent / f".smith-{secrets.token_hex(8)}.tmp"
+    temporary = target.parent / f".smith-{os.urandom(8).hex()}.tmp"
     try:
         _write_new_file(temporary, data, like=old)
         if old is not None:

@@ -11,17 +11,18 @@ from pathlib import Path
 
 import msgspec
 
+from smith_core.patterns import later
 from smith_core.regular_file import read_regular_file
 
 MAX_FILE_BYTES = 1_000_000
 SHORT_HASH_LENGTH = 7
 COMMIT_LENGTH = 12
 
-_SECTION = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
-_ENTRY = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)", re.DOTALL)
+_SECTION = later(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)"\s*)?\]')
+_ENTRY = later(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=(.*)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REF = re.compile(r"refs/(?!.*\.\.)[^\0]+")
+_HASH = later(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = later(r"refs/(?!.*\.\.)[^\0]+")
 
 
 class Checkout(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,10 +1,10 @@
 """Identifiers: 21-character URL-safe nanoids, free of the `:` that separates key segments."""
 
-import secrets
+import os
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 
 def new_id() -> str:
     """Return a fresh random id of 126 bits."""
-    return "".join(_ALPHABET[byte & 63] for byte in secrets.token_bytes(21))
+    return "".join(_ALPHABET[byte & 63] for byte in os.urandom(21))

@@ -1,8 +1,9 @@
 """Unified diffs of bounded size, made in time that grows with the text and not with its square."""
 
-import difflib
 import re
 from collections.abc import Sequence
+
+from smith_core.patterns import later
 
 CONTEXT_LINES = 3
 MAX_DIFF_CHARS = 50_000
@@ -10,8 +11,8 @@ MAX_DIFF_CHARS = 50_000
 _ALIGNED_LINES = 800
 """Most changed lines on one side that are aligned one by one; beyond, the old block stands before the new one."""
 
-_ANY_ENDING = re.compile(r"\r\n|\r")
-_HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\n")
+_ANY_ENDING = later(r"\r\n|\r")
+_HUNK = later(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@\n")
 _NO_NEWLINE = "\n\\ No newline at end of file\n"
 
 
@@ -26,6 +27,8 @@ def unified_diff(old: Sequence[str], new: Sequence[str], name: str, *, first_lin
     Each line ends in \n, except a last one that has no ending in the file. Both lists begin at line `first_line` of
     their file and hold all that differs. A diff longer than MAX_DIFF_CHARS ends in a line that says so.
     """
+    import difflib
+
     head = _common_prefix(old, new)
     tail = _common_prefix(old[head:][::-1], new[head:][::-1])
     if head + tail == len(old) == len(new):

@@ -1,10 +1,10 @@
 """Takes text chunk by chunk, counts its lines and keeps those of one range, within a budget of characters."""
 
-import re
-
 import msgspec
 
-_PIECE = re.compile(r"[^\r\n]+|\r\n|\r|\n")
+from smith_core.patterns import later
+
+_PIECE = later(r"[^\r\n]+|\r\n|\r|\n")
 # What a line costs beyond its text: its number with a tab, its newline, and the note on a cut line.
 _NUMBER_COST = 12
 _CUT_COST = 80

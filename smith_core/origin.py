@@ -5,10 +5,12 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
-_SCP = re.compile(r"(?:[^/:@]*@)?(\[[^\]/]*\]|[^/:@\[\]]+):(.*)", re.DOTALL)
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_HOST_AND_PORT = re.compile(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?")
+from smith_core.patterns import later
+
+_URL = later(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)([^?#]*)")
+_SCP = later(r"(?:[^/:@]*@)?(\[[^\]/]*\]|[^/:@\[\]]+):(.*)", re.DOTALL)
+_DRIVE = later(r"[A-Za-z]:[\\/]")
+_HOST_AND_PORT = later(r"(\[[^\]]*\]|[^:]*)(?::(\d*))?")
 
 _SSH_SCHEMES: Final = frozenset({"ssh", "git+ssh", "ssh+git"})
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443", "git": "9418", "ftp": "21", "ftps": "990"}

@@ -13,7 +13,6 @@ import atexit
 import contextlib
 import os
 import resource
-import secrets
 import signal
 import subprocess
 import sys
@@ -55,7 +54,7 @@ class ProcessTree:
         """Start `argv` without input, its two outputs going to `output_fd`; raise OSError if that fails."""
         mark = new_id()
         outer = env.get(MARK_VARIABLE)
-        self._marks = TreeMarks(mark.encode(), (1 << 41) + secrets.randbits(40))
+        self._marks = TreeMarks(mark.encode(), (1 << 41) + int.from_bytes(os.urandom(5), "big"))
         WATCHER.start()
         with _own_limit_mark(self._marks.limit):
             self._popen = subprocess.Popen(

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,8 @@ from smith_core.session.values import TurnRequest
 from smith_core.turn_files import Direction
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from smith_core.completion.source import CompletionSource
     from smith_core.store.search.service import SearchService
 
@@ -318,11 +319,13 @@ class Runtime:
         await command.handler(CommandContext(self.session, emit), arguments)
 
 
-def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+def _temporary_folder() -> "TemporaryDirectory[str]":
     """Return a new private folder that goes with its object; AgentFailure of kind persistence when none can be made."""
+    from tempfile import TemporaryDirectory
+
     try:
         # What a command has left running may still write to it when it goes.
-        return tempfile.TemporaryDirectory(prefix="smith-", ignore_cleanup_errors=True)
+        return TemporaryDirectory(prefix="smith-", ignore_cleanup_errors=True)
     except OSError as error:
         raise failure(
             "persistence",

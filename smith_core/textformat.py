@@ -1,9 +1,10 @@
 """Finds out how a file's bytes stand for text, chunk by chunk, and decodes them without losing one."""
 
 import codecs
-import re
 
 import msgspec
+
+from smith_core.patterns import later
 
 SNIFF_BYTES = 8_000
 """Leading bytes that decide whether a file is binary; as many as git looks at."""
@@ -18,8 +19,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16 BE with BOM"),
     (codecs.BOM_UTF8, "utf-8", "UTF-8 with BOM"),
 )
-_CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
-_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+_CONTROL = later("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
+_ESCAPED_BYTE = later("[\udc80-\udcff]")
 _C1_ESCAPED = frozenset(map(chr, range(0xDC80, 0xDCA0)))
 _UNDEFINED_IN_1252 = frozenset("\udc81\udc8d\udc8f\udc90\udc9d")
 

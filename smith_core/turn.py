@@ -1,7 +1,6 @@
 """The loop of one turn: ask the model, run the calls it makes, hand it the results, until it is done."""
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -22,6 +21,7 @@ from smith_core.log import LOGGER
 from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage, prompt_message
 from smith_core.model import SelectedModel
 from smith_core.overflow import ask_within_window
+from smith_core.patterns import later
 from smith_core.prompt import build_messages
 from smith_core.roles import RoleSpec
 from smith_core.text import clean_text
@@ -37,7 +37,7 @@ MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
 
 # An even number of backslashes before it leaves the last one to be the escape.
-_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+_ESCAPED_NUL = later(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 class TurnSetup(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ Each request of a turn has the messages of the one before it and some more. So r
 window is then looked up, and only what is new is looked at.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
@@ -12,9 +11,10 @@ from itertools import accumulate
 import msgspec
 
 from smith_core.messages import Message
+from smith_core.patterns import later
 from smith_core.tokens import text_quarters
 
-_PLACEHOLDER = re.compile(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
+_PLACEHOLDER = later(r"\[elided \d+ chars of tool output(?:; retrieve with recall\(key=\"[^\n]{1,300}\"\))?\]")
 
 
 class SentForm(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,17 +1,17 @@
 """Makes one round fit that is too large by itself: texts keep their head and tail, arguments only their size."""
 
-import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from smith_core.messages import Message, ToolCall
+from smith_core.patterns import later
 from smith_core.tokens import text_quarters
 
 _STEP = 0.75
 _LEAST_LEVEL = 30
 _LEAST_PART = 40
-_EARLIER_NOTE = re.compile(r"\[(?:…|\.\.\.) [^\]\n]{1,300}\]")
+_EARLIER_NOTE = later(r"\[(?:…|\.\.\.) [^\]\n]{1,300}\]")
 """What a tool has put where it shortened its output itself: only there is the size of all of it."""
 
 

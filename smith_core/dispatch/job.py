@@ -8,6 +8,7 @@ import msgspec
 
 from smith_core.cancel import CancelToken
 from smith_core.errors import AgentFailure, failure
+from smith_core.patterns import later
 from smith_core.report import text_of, texts_of
 from smith_core.tools.dispatch import DispatchArguments
 
@@ -19,7 +20,7 @@ _FLAG = "allow_transcript"
 _CHAT_ROLES = frozenset({"system", "user", "assistant", "tool"})
 _TURN_FIELDS = frozenset({"content", "tool_calls"})
 # Several lines of more than one speaker are a transcript, fewer may be a quotation.
-_SPEAKER = re.compile(r"^\s*(user|human|assistant|ai|tool|system)\s*:", re.IGNORECASE | re.MULTILINE)
+_SPEAKER = later(r"^\s*(user|human|assistant|ai|tool|system)\s*:", re.IGNORECASE | re.MULTILINE)
 _FEWEST_SPEAKER_LINES = 4
 
 

@@ -16,8 +16,9 @@ from smith_core.export.parts import (
     shown_messages,
 )
 from smith_core.messages import Message
+from smith_core.patterns import later
 
-_FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
+_FENCE = later(r"^ {0,3}(`{3,})", re.MULTILINE)
 
 
 def render_markdown(conversation: ExportedConversation) -> str:

@@ -5,9 +5,7 @@ answers, so the worst case of the defaults is (1 + 2) x (1 + 2) calls.
 """
 
 import asyncio
-import random
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -116,7 +114,7 @@ async def request_completion(  # noqa: PLR0917
     turn_id: str,
     source_role: str | None = None,
     *,
-    jitter: Callable[[], float] = random.random,
+    jitter: Callable[[], float] | None = None,
 ) -> CompletionOutcome:
     """Ask the model until it answers, the policy is exhausted, or the token is cancelled; never raises AgentFailure.
 
@@ -130,12 +128,18 @@ async def request_completion(  # noqa: PLR0917
         emit=emit,
         turn_id=turn_id,
         source_role=source_role,
-        jitter=jitter,
+        jitter=jitter or _any_share,
+        attempt=_Attempt(emit),
     ).run()
 
 
-@dataclass(kw_only=True)
-class _Round:
+def _any_share() -> float:
+    import random  # most rounds need no second try
+
+    return random.random()
+
+
+class _Round(msgspec.Struct, kw_only=True):
     """The working state of one round."""
 
     client: ModelClient
@@ -146,11 +150,9 @@ class _Round:
     turn_id: str
     source_role: str | None
     jitter: Callable[[], float]
-
-    def __post_init__(self) -> None:
-        self.calls = 0
-        self.usage = Usage()
-        self.attempt = _Attempt(self.emit)
+    calls: int = 0
+    usage: Usage = Usage()
+    attempt: "_Attempt"
 
     async def run(self) -> CompletionOutcome:
         try:

@@ -1,7 +1,6 @@
 """A request as chat-completions JSON: messages, tools and parameters as every endpoint takes them."""
 
 import json
-import re
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +10,7 @@ from smith_core.frozen import thaw
 from smith_core.llm.protocol import Endpoint, ModelRequest, Timeouts, ToolDefinition
 from smith_core.llm.tool_calls import NO_ARGUMENTS, is_json_object
 from smith_core.messages import Message, ToolCall
+from smith_core.patterns import later
 from smith_core.text import clean_text
 
 NEEDS_REASONING_BACK = ("deepseek", "kimi")
@@ -19,7 +19,7 @@ NEEDS_REASONING_BACK = ("deepseek", "kimi")
 Source: https://api-docs.deepseek.com/guides/thinking_mode; others may refuse the field, so they do not get it.
 """
 
-_BAD_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
+_BAD_NAME_CHARACTERS = later(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
 _SPARE_FACTOR = 2
 _SPARE_BYTES = 256 * 1024

@@ -1,12 +1,12 @@
 """Files that a prompt mentions as `@path`: their content goes along with it, in the form in which `read` shows it."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from smith_core.cancel import CancelToken
+from smith_core.patterns import later
 from smith_core.plainfile import NotRegularFileError
 from smith_core.tools.file_access import PathRefusedError, resolve_path
 from smith_core.tools.read import MAX_READ_BYTES, ReadArguments, read_lines
@@ -18,7 +18,7 @@ ALL_CHARS = 80_000
 """Most characters of all files together: they are part of a prompt, which is never elided."""
 
 # A mention begins a word: an address or a decorator inside of one is none.
-_MENTION = re.compile(r"""(?<![^\s(\[{,;])@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@][^\s@]*))""")
+_MENTION = later(r"""(?<![^\s(\[{,;])@(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'@][^\s@]*))""")
 _BEHIND_A_WORD = ".,;:!?)]}"
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import difflib
 import errno
 import itertools
 import os
@@ -102,6 +101,8 @@ def describe_missing(path: Path, cwd: Path) -> str:
 
 
 def _nearest_names(folder: Path, wanted: str) -> list[str]:
+    import difflib
+
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in itertools.islice(entries, _LISTED_NAMES)]

@@ -3,14 +3,15 @@
 import codecs
 import re
 
+from smith_core.patterns import later
 from smith_core.text import REPLACEMENT
 
-_SEQUENCE = re.compile(
+_SEQUENCE = later(
     "(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]?"  # CSI
     "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
     "|\x1b[ -/]*[0-~]?"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = later("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HELD_CHARACTERS = 4096
 """Longest sequence that is still recognised when it comes in two pieces."""
 

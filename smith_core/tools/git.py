@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import secrets
+import os
 import shlex
 from typing import Annotated
 
@@ -124,7 +124,7 @@ class GitRun:
     async def _disarming_settings(self) -> dict[str, str] | ToolOutcome:
         listed = bytearray()
         # A git that does not know how to take settings from its environment (before 2.31) would not show this one.
-        probe = f"smith.probe{secrets.token_hex(8)}"
+        probe = f"smith.probe{os.urandom(8).hex()}"
         env = git_environment(self._ctx.child_env, {probe: "true"})
         argv = list_settings_argv(self._program)
         end = await run_program(argv, self._ctx, env=env, limits=_SETTINGS_LIMITS, on_output=listed.extend)

@@ -1,12 +1,12 @@
 """Shortens a diff that is too long so that every file of it is still there, each with its fair share."""
 
-import re
 from typing import BinaryIO
 
+from smith_core.patterns import later
 from smith_core.tools.foreign_text import without_controls
 from smith_core.tools.shares import fair_shares
 
-_PART_START = re.compile(rb"diff --(?:git|cc|combined) |commit [0-9a-f]{7,64}\b")
+_PART_START = later(rb"diff --(?:git|cc|combined) |commit [0-9a-f]{7,64}\b")
 _SMALLEST_SHARE = 160
 _NOTE_ROOM = 110
 _HEAD_SHARE = 0.7

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copy2
-from tempfile import TemporaryDirectory
 
 from smith_core.checkout import find_checkout
 from smith_core.tools.git_options import GitCall
@@ -134,6 +133,8 @@ def index_copy(cwd: Path, scratch: Path) -> Iterator[dict[str, str]]:
     if index is None or not index.is_file():
         yield {}
         return
+    from tempfile import TemporaryDirectory
+
     with TemporaryDirectory(prefix="git-", dir=scratch) as folder:
         copied = Path(folder, "index")
         # With its times, by which git knows which entries it must look at again.

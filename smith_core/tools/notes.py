@@ -1,6 +1,5 @@
 """The tools record, recall and note: the scratchpad of a conversation, the memory of a project, and looking back."""
 
-import difflib
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
@@ -197,6 +196,8 @@ def notes_text(notes: Sequence[Note]) -> str:
 
 
 def _no_note(key: str, notes: Sequence[Note], hint: str) -> ToolOutcome:
+    import difflib
+
     keys = [note.key for note in notes]
     near = difflib.get_close_matches(key, keys, n=_NEAR_KEYS, cutoff=0.4) or keys[:_NEAR_KEYS]
     there = f"; there is: {', '.join(near)}" if near else "; there is none at all"

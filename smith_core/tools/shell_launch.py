@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -84,6 +83,8 @@ def start_shell(
 
 @contextlib.contextmanager
 def _shell_arguments(command: str, script_dir: Path) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    import tempfile
+
     data = command.encode()
     if len(data) < ARGUMENT_LIMIT:
         yield ["-c", command], ()

@@ -43,3 +43,10 @@ def test_the_import_of_large_patterns_compiles_none_of_them(module: str) -> None
     assert [
         pattern for pattern in ast.literal_eval(done.stdout) if "oneline" in str(pattern) or "\u0e00" in str(pattern)
     ] == []
+
+
+def test_the_import_of_the_engine_compiles_no_pattern_of_its_tools() -> None:
+    module = "smith_core.composition"
+    done = subprocess.run([sys.executable, "-c", COMPILED, module], capture_output=True, text=True, check=True)
+    rules = ("def|class|func", "could(?: not|n't) resolve", "[0-9a-f]{40}")
+    assert [pattern for pattern in ast.literal_eval(done.stdout) for rule in rules if rule in str(pattern)] == []

@@ -16,13 +16,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
+from smith_core.patterns import later
+
 FIRST_OF_BATCH = 0x800000
 MAX_LINES = FIRST_OF_BATCH
 MAX_KEY_BYTES = 0xFFFF
 DELETED = b"null"
 
 _MAGIC = b"smith-journal"
-_HEADER = re.compile(rb"smith-journal (\d{1,9}) ([0-9a-f]{12}) ([0-9a-f]{8})\n")
+_HEADER = later(rb"smith-journal (\d{1,9}) ([0-9a-f]{12}) ([0-9a-f]{8})\n")
 _NUMBERS = struct.Struct(">I3sHII")
 _CHECKED_HEAD = 30
 _KEY_START = 39

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import secrets
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -85,7 +84,7 @@ class BlobStore:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             _sync(self.folder)
         packed = zlib.compress(data, _FASTEST)
-        temporary = path.parent / f"{secrets.token_hex(8)}.tmp"
+        temporary = path.parent / f"{os.urandom(8).hex()}.tmp"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(_DEFLATED + packed if len(packed) < len(data) else _RAW + data)

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import time
 import urllib.parse
 import zlib
@@ -13,12 +12,13 @@ import msgspec
 
 from smith_core.errors import failure
 from smith_core.paths import ensure_private_dir
+from smith_core.patterns import later
 from smith_core.regular_file import read_regular_file
 from smith_core.tools.changes.states import FileChange, FileState, merged
 
 _SUFFIX = ".turn"
 _MAX_RECORD_BYTES = 256 * 1024 * 1024
-_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,119}")
+_NAME = later(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,119}")
 _READABLE = "/ !#$&'()*+,:;=?@[]^{}~"
 """What stays as it is in a path; the rest is written as %XX, for a path need not be text."""
 

@@ -6,7 +6,6 @@ doing it again does the rest.
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -187,7 +186,7 @@ def _put(path: Path, seen: Seen, goal: FileState, data: bytes | None) -> None:
         write_atomically(path, data or b"", confirm=confirm, mode=mode)
     else:
         # A link is replaced by itself, for nothing may be written through it, and so is a file that is read-only.
-        temporary = path.with_name(f".smith-{secrets.token_hex(8)}.tmp")
+        temporary = path.with_name(f".smith-{os.urandom(8).hex()}.tmp")
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             if goal.kind == "link":

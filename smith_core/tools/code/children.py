@@ -6,7 +6,6 @@ import fcntl
 import os
 import select
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,6 +114,8 @@ class Children:
                 child.kill()
 
     def _start(self, argv: Sequence[str | bytes], cwd: Path, stdin: bytes) -> Child:
+        import tempfile
+
         errors = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - closed with the child
         try:
             with tempfile.TemporaryFile(dir=self._scratch) as given, self._lock:

@@ -1,6 +1,5 @@
 """The tool code_files: files whose names or paths fit a few letters, the best first."""
 
-import difflib
 import re
 from typing import Annotated
 
@@ -89,6 +88,8 @@ def _text(query: str, found: list[str], count: int, place: Place) -> str:
 
 
 def _nothing(query: str, paths: list[str], place: Place) -> str:
+    import difflib
+
     if not paths:
         return f"there are no files in {place.title}; those that .gitignore names do not count"
     words = f"none of {counted(len(paths), 'file')} in {place.title} fits {visible(query)!r}"

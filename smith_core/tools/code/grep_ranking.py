@@ -6,16 +6,17 @@ from collections.abc import Iterable
 
 import msgspec
 
+from smith_core.patterns import later
 from smith_core.tools.code.records import FoundLine
 from smith_core.tools.code.relevance import FOREIGN, SOURCE, path_class
 
-_BEFORE_NAME = re.compile(
+_BEFORE_NAME = later(
     r"(?:^|[\s(])(?:def|class|func|fun|function|fn|struct|enum|union|trait|interface|type|typedef|module|namespace|package"
     r"|impl|const|let|var|val|static|macro_rules!|sub|procedure|object|protocol|record|#\s*define|create\s+\w+)\s+"
     r"(?:\([^)]*\)\s*)?[\w.:*&<>$]*$",
     re.IGNORECASE,
 )
-_FUNCTION_HEAD = re.compile(r"[A-Za-z_][\w\s*&<>:,]*$")
+_FUNCTION_HEAD = later(r"[A-Za-z_][\w\s*&<>:,]*$")
 
 
 class FileMatches(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from smith_core.fuzzy import SCATTERED, quality
+from smith_core.patterns import later
 from smith_core.tools.base import ToolContext, ToolOutcome, ToolSpec, failed, succeeded
 from smith_core.tools.code.budget import Page, counted
 from smith_core.tools.code.children import Children
@@ -26,7 +27,7 @@ PARSING_S = 2.0
 """Seconds for which files are parsed in one call; what was parsed is known to the next one."""
 
 _LONGEST_SCATTERED = 40
-_SEPARATORS = re.compile(r"::|[.#/\\]|->")
+_SEPARATORS = later(r"::|[.#/\\]|->")
 _KEYWORDS = (
     "def|class|fn|func|fun|function|struct|enum|union|trait|interface|type|typedef|module|namespace|impl|const|let|var"
     "|val|local|sub|object|protocol|record|define|macro_rules!|create|package"

@@ -1,9 +1,10 @@
 """What a symbol is: a named piece of code, its kind, and the lines it stands on."""
 
-import re
 from collections.abc import Mapping
 
 import msgspec
+
+from smith_core.patterns import later
 
 KINDS = (
     *("function", "method", "class", "struct", "enum", "union", "interface", "trait", "type"),
@@ -31,7 +32,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     **{"protocol": "interface", "constructor": "method", "enumeration": "enum", "section": "heading", "impl": "class"},
 }
 MAX_SIGNATURE_CHARS = 160
-_BODY = re.compile(r"\s*(?:=>\s*)?\{.*$|\s*=>\s*\(?<?$|\bdo$")
+_BODY = later(r"\s*(?:=>\s*)?\{.*$|\s*=>\s*\(?<?$|\bdo$")
 
 
 class Symbol(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -10,12 +9,13 @@ from collections.abc import Mapping
 
 import msgspec
 
+from smith_core.patterns import later
 from smith_core.text import clean_text, shorten
 from smith_core.tools.program import find_program
 from smith_core.tools.sandbox.arguments import ISOLATION, OWN_PROCESSES, SYSTEM
 
 PROGRAM = "bwrap"
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
+_CONTROLS = later("[\x00-\x1f\x7f-\x9f]+")
 PROBE_S = 10.0
 """Seconds after which a probe that hangs counts as failed; it takes some milliseconds."""
 

@@ -14,6 +14,7 @@ from smith_core.config.schema import ToolsConfig
 from smith_core.errors import failure
 from smith_core.log import LOGGER
 from smith_core.paths import ensure_private_dir
+from smith_core.patterns import later
 from smith_core.tools.sandbox.arguments import INSIDE, Namespaces, sandbox_arguments
 from smith_core.tools.sandbox.keeper import START_S, Keeper
 from smith_core.tools.sandbox.layout import TEMPORARY, Layout, plan_layout
@@ -24,11 +25,11 @@ SandboxState = Literal["off", "on", "missing", "refused", "unknown"]
 
 TEMPORARY_NAME = "sandbox-tmp"
 
-_SIGNS = re.compile(
+_SIGNS = later(
     r"read-only file system|permission denied|operation not permitted|EROFS|EACCES|EPERM|OS error (?:1|13|30)\b",
     re.IGNORECASE,
 )
-_NETWORK_SIGNS = re.compile(
+_NETWORK_SIGNS = later(
     r"could(?: not|n't) resolve|name resolution|name or service not known|network is unreachable|ENETUNREACH|EAI_AGAIN"
     r"|connection refused|cannot assign requested address|getaddrinfo",
     re.IGNORECASE,

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -114,6 +113,8 @@ async def _run_reader(fetched: Fetched, page: PageText, ctx: ToolContext, second
 
 
 def _nameless_file(folder: Path, *parts: bytes) -> BinaryIO:
+    import tempfile
+
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - the caller closes it
     try:
         for part in parts:
