@@ -48,6 +48,9 @@ def run_full_screen(arguments: "Namespace", welcome: str = "", early: "EarlyTerm
             early.close()
         print(caught.error.message, file=sys.stderr)
         return EXIT_ERROR
+    from smith_tui.lean_toolkit import import_toolkit
+
+    import_toolkit()
     from smith_tui.app import run_app
 
     return run_app(engine, welcome, early)

@@ -17,7 +17,7 @@ _BETWEEN = ("TMUX", "STY", "INSIDE_EMACS")
 
 def textual_problem() -> str:
     """Say what about the installed Textual the output layer does not know; "" when all is as expected."""
-    found = _textual_version()
+    found = textual_version()
     if found != TEXTUAL_VERSION:
         return f"Textual {found} is installed, and {TEXTUAL_VERSION} is known"
     from textual import screen
@@ -45,7 +45,8 @@ def textual_problem() -> str:
     return "" if hasattr(linux_driver, "WriterThread") else "its driver does not write through a thread"
 
 
-def _textual_version() -> str:
+def textual_version() -> str:
+    """Return the release that is installed."""
     import textual
 
     # Asking the package's records takes longer than the rest of this check.

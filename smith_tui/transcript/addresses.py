@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from smith_core.patterns import later
 from smith_tui.transcript.model import Document, Place
 
-_ADDRESS = re.compile(r"""https?://[^\s<>"'`|\\^{}\x00-\x1f\x7f]+""", re.IGNORECASE)
-_BESIDE = re.compile(r" \((https?://\S+)", re.IGNORECASE)
+_ADDRESS = later(r"""https?://[^\s<>"'`|\\^{}\x00-\x1f\x7f]+""", re.IGNORECASE)
+_BESIDE = later(r" \((https?://\S+)", re.IGNORECASE)
 _BEHIND = ".,;:!?*_"
 _PAIRS = {")": "(", "]": "["}
 MAX_LENGTH = 4_000

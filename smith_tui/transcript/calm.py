@@ -1,8 +1,8 @@
 """How an unfinished line is shown, so that text does not jump while markup is only half there."""
 
-import re
+from smith_core.patterns import later
 
-_STRUCTURE = re.compile(r"[ \t>]*(?:[-=_*+~`#|:][-=_*+~`#|: \t]*|\d{1,9}[.)]?[ \t]*)?")
+_STRUCTURE = later(r"[ \t>]*(?:[-=_*+~`#|:][-=_*+~`#|: \t]*|\d{1,9}[.)]?[ \t]*)?")
 """A line of which nobody can tell yet what it will be: a rule, an item, a heading, a fence, a row of a table."""
 
 

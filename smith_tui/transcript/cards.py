@@ -1,10 +1,10 @@
 """Tool cards: what a call does, how it stands, and as much of its output as helps; they change in place."""
 
 import json
-import re
 from typing import Literal
 
 from smith_core.messages import ToolResult
+from smith_core.patterns import later
 from smith_tui.sanitize import literal
 from smith_tui.transcript.blocks import (
     MAX_UNFOLDED_ROWS,
@@ -34,7 +34,7 @@ MAX_WHOLE_CHARS = 120_000
 MAX_WHOLE_ROWS = 10_000
 _SHOWS_END = frozenset({"bash"})
 """Tools whose output matters most at its end."""
-_EXIT_NOTE = re.compile(r"\n?\[exit code \d+\]$")
+_EXIT_NOTE = later(r"\n?\[exit code \d+\]$")
 _SHOWS_DIFF = frozenset({"edit", "write"})
 
 

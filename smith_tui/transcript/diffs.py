@@ -3,15 +3,16 @@
 import re
 from typing import NamedTuple
 
+from smith_core.patterns import later
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import code_rows
 from smith_tui.transcript.ink import Ink
 from smith_tui.transcript.lines import Line, line_of
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HUNK = later(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
-_HUNK_SIZES = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@$", re.MULTILINE)
-_LEFT_OUT = re.compile(r"^\\ (\d+) more lines of the diff are not shown\n?\Z", re.MULTILINE)
+_HUNK_SIZES = later(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@$", re.MULTILINE)
+_LEFT_OUT = later(r"^\\ (\d+) more lines of the diff are not shown\n?\Z", re.MULTILINE)
 
 
 class DiffLine(NamedTuple):

@@ -2,29 +2,31 @@
 
 import re
 
-FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
+from smith_core.patterns import later
+
+FENCE = later(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 """A fence at the margin: its mark and its info string, in groups 1 and 2 or 3 and 4."""
-ANY_FENCE = re.compile(r" {0,3}(?:(`{3,})[^`]*$|(~{3,}))")
-HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t][^|]*$|$)")
+ANY_FENCE = later(r" {0,3}(?:(`{3,})[^`]*$|(~{3,}))")
+HEADING = later(r" {0,3}#{1,6}(?:[ \t][^|]*$|$)")
 """Without bars: a line with bars may be the head of a table."""
-ITEM = re.compile(r"(?:([-+*])|(\d{1,9})([.)]))([ \t]+(?=\S)|[ \t]*$)")
+ITEM = later(r"(?:([-+*])|(\d{1,9})([.)]))([ \t]+(?=\S)|[ \t]*$)")
 """A list item at the margin: its bullet, or its number and delimiter, and the space behind them."""
-INDENTED_ITEM = re.compile(r"[ \t]+(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
-RULE = re.compile(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$")
+INDENTED_ITEM = later(r"[ \t]+(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)")
+RULE = later(r"(?:-[ \t]*){3,}$|(?:\*[ \t]*){3,}$")
 """A rule that could be taken for an item."""
-DEFINITION = re.compile(r""" {0,3}\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\S+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$""")
+DEFINITION = later(r""" {0,3}\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\S+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$""")
 """A link reference definition on one line."""
-HTML = re.compile(r" {0,3}<")
+HTML = later(r" {0,3}<")
 _RAW = "script|pre|style|textarea"
 HTML_UNTIL_MARK = (
     (
-        re.compile(rf" {{0,3}}<(?:{_RAW})(?:\s|>|$)", re.IGNORECASE),
-        re.compile(rf"</(?:{_RAW})>", re.IGNORECASE | re.ASCII),
+        later(rf" {{0,3}}<(?:{_RAW})(?:\s|>|$)", re.IGNORECASE),
+        later(rf"</(?:{_RAW})>", re.IGNORECASE | re.ASCII),
     ),
-    (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
-    (re.compile(r" {0,3}<\?"), re.compile(r"\?>")),
-    (re.compile(r" {0,3}<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r" {0,3}<![A-Za-z]"), re.compile(r">")),
+    (later(r" {0,3}<!--"), later(r"-->")),
+    (later(r" {0,3}<\?"), later(r"\?>")),
+    (later(r" {0,3}<!\[CDATA\["), later(r"\]\]>")),
+    (later(r" {0,3}<![A-Za-z]"), later(r">")),
 )
 """How HTML blocks that go on over blank lines begin and end (CommonMark 0.31, HTML blocks 1 to 5)."""
 

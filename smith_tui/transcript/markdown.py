@@ -1,12 +1,12 @@
 """Markdown as rows; markup of the toolkit, HTML and escape sequences in it are plain text."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rich.style import Style
 
+from smith_core.patterns import later
 from smith_tui.sanitize import literal
 from smith_tui.transcript.cells import visible
 from smith_tui.transcript.code import language_of, render_code
@@ -28,7 +28,7 @@ References = Mapping[str, Any]
 
 _CONTAINERS = frozenset({"bullet_list_open", "ordered_list_open", "blockquote_open", "list_item_open"})
 _BRACKETS = frozenset("[](){}")
-_PLAIN_LINE = re.compile(r"[^\W\d_][^\n*_`~\[\]<&|\\]*")
+_PLAIN_LINE = later(r"[^\W\d_][^\n*_`~\[\]<&|\\]*")
 """One line in which nothing can be a mark; importing the parser takes longer than a start should wait."""
 
 
