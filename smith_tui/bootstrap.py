@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from smith_core.commands.opening import Wish
-    from smith_core.events import ConversationLoaded
     from smith_core.runtime import Runtime
+    from smith_core.stored_tail import StoredTail
 
 ENGINE_MODULES = (
     "smith_core.commands.table",
@@ -85,7 +85,7 @@ class Engine:
             key_variables(self.config), settings.host_linger_s, names_address=settings.api_url is not None
         )
 
-    def read_tail(self) -> "ConversationLoaded | None":
+    def read_tail(self) -> "StoredTail | None":
         """Return the end of the conversation that the engine is going to open, None without one; blocks."""
         folder = self.store_folder
         if self.wish[0] != "last" or folder is None:

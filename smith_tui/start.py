@@ -13,8 +13,8 @@ from smith_tui.prompt_memory import PromptMemory
 
 if TYPE_CHECKING:
     from smith_core.command_table import Command
-    from smith_core.events import ConversationLoaded
     from smith_core.runtime import Runtime
+    from smith_core.stored_tail import StoredTail
     from smith_tui.keys import KeyAction
     from smith_tui.screens.look import Look
 
@@ -44,7 +44,7 @@ class AppStart(msgspec.Struct, frozen=True, kw_only=True):
     user_file: UserFile | None = None
     asks_first: bool = False
     hide_keys: Callable[[], None] = lambda: None
-    read_tail: "Callable[[], ConversationLoaded | None]" = lambda: None
+    read_tail: "Callable[[], StoredTail | None]" = lambda: None
     import_engine: Callable[[], None] = lambda: None
     prompts: PromptMemory = msgspec.field(default_factory=PromptMemory)
 
