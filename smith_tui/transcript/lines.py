@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from rich.style import Style
 
-from smith_core.patterns import later
 from smith_tui.transcript.cells import cell_width, cut
 
 Span = tuple[str, Style]
 PLAIN = Style.null()
 TAB = "    "
 
-_ASCII_TOKENS = later(r"\n|[ \t]+|[^ \t\n]+")
+_ASCII_TOKENS = re.compile(r"\n|[ \t]+|[^ \t\n]+")
 _TOKENS = (
     r"\n|[ \t]+"
     # A character of a script written without spaces, and the closing marks that may not begin a row.

@@ -1,11 +1,12 @@
 """Text under edit: a caret that moves by visible characters, a selection, undo. Pure."""
 
+import re
+
 import msgspec
 
-from smith_core.patterns import later
 from smith_tui.widgets.clusters import next_boundary, previous_boundary
 
-_WORD = later(r"\w+")
+_WORD = re.compile(r"\w+")
 _MAX_UNDO_STEPS = 200
 _MAX_UNDO_CHARACTERS = 2_000_000
 

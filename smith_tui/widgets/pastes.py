@@ -2,7 +2,6 @@
 
 import re
 
-from smith_core.patterns import later
 from smith_core.text import clean_text
 
 MAX_SHOWN_CHARACTERS = 2_000
@@ -10,7 +9,7 @@ MAX_SHOWN_LINES = 20
 
 # One private character at the end of Unicode stands for each large paste, so that it is edited as one character.
 _FIRST_TOKEN, _LAST_TOKEN = 0x10F000, 0x10FFFD
-TOKEN = later(f"[{chr(_FIRST_TOKEN)}-{chr(_LAST_TOKEN)}]")
+TOKEN = re.compile(f"[{chr(_FIRST_TOKEN)}-{chr(_LAST_TOKEN)}]")
 _CONTROLS = "[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
