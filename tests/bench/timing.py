@@ -12,6 +12,7 @@ from tests.bench.probe import Probe
 KEY = b"~"
 """A sign that no answer and no escape sequence of the app holds."""
 
+KEY_PAUSE_S = 0.06
 _SETTLED_S = 0.15
 """A screen on which nothing was written for so long is settled."""
 
@@ -66,8 +67,8 @@ def echo(probe: Probe, key: bytes = KEY) -> float:
     return probe.wait_for(key, mark) - sent
 
 
-def echoes(probe: Probe, seconds: float, pause: float = 0.06) -> list[float]:
-    """Type a key every 60 ms or so for a while, and return how long each took to come back."""
+def echoes(probe: Probe, seconds: float, pause: float = KEY_PAUSE_S) -> list[float]:
+    """Type a key again and again for a while, and return how long each took to come back."""
     end = time.perf_counter() + seconds
     delays = []
     while time.perf_counter() < end:
