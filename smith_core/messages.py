@@ -50,7 +50,8 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     omitted_chars: characters left out of `content`. lines: of the file read. duration_s: wall seconds.
     job_id: of the child that a dispatch call ran. command: of a line that the person ran in a shell. typed_chars: how
     much of a prompt the person typed, when files are attached behind it. turn_id: of the turn that ends with the
-    message, if it has changed files. turn_error: why that turn failed, for the screen.
+    message, if it has changed files. turn_error: why that turn failed, for the screen. turn_cancelled: whether it was
+    cancelled.
     """
 
     path: str = ""
@@ -69,6 +70,7 @@ class ToolMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     typed_chars: int = -1
     turn_id: str = ""
     turn_error: str = ""
+    turn_cancelled: bool = False
 
 
 def typed_text(message: Message) -> str:

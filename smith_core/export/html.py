@@ -9,6 +9,7 @@ from smith_core.export.parts import (
     SPEAKERS,
     CallPart,
     ExportedConversation,
+    bad_ends,
     facts_of,
     heading_of,
     outcome,
@@ -77,6 +78,8 @@ def _parts(message: Message, calls: tuple[CallPart, ...]) -> Iterator[str]:
             f'<span class="{state}">{state}</span></summary>\n'
             f"{_preformatted(pretty_arguments(part.call.arguments))}{_preformatted(result_text(part))}</details>\n"
         )
+    for end in bad_ends(message, calls):
+        yield f'<p class="cut">(the turn ended: {escape(end)})</p>\n'
 
 
 def _preformatted(text: str) -> str:

@@ -7,6 +7,7 @@ from smith_core.export.parts import (
     SPEAKERS,
     CallPart,
     ExportedConversation,
+    bad_ends,
     facts_of,
     heading_of,
     outcome,
@@ -46,6 +47,8 @@ def _message(message: Message, calls: tuple[CallPart, ...]) -> Iterator[str]:
         yield f"**{_one_line(part.call.name)}** ({outcome(part)})"
         yield fenced(pretty_arguments(part.call.arguments), "json")
         yield fenced(result_text(part))
+    for end in bad_ends(message, calls):
+        yield f"*(the turn ended: {_one_line(end)})*"
 
 
 def _one_line(text: str) -> str:

@@ -1,7 +1,7 @@
 """A conversation as its exports see it: each call stands beside its result."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -72,6 +72,14 @@ def outcome(part: CallPart) -> str:
     if part.result.cancelled:
         return "cancelled"
     return "ok" if part.result.ok else "failed"
+
+
+def bad_ends(message: Message, calls: Iterable[CallPart]) -> Iterator[str]:
+    """Yield how the turn ended whose last message this is, or a result of its calls, unless it ended well."""
+    results = [part.result for part in calls if part.result is not None]
+    for metadata in (last.metadata for last in (message, *results)):
+        if metadata is not None and (metadata.turn_error or metadata.turn_cancelled):
+            yield shown(metadata.turn_error) or "cancelled"
 
 
 def pretty_arguments(arguments: str) -> str:

@@ -128,7 +128,7 @@ class ChangedFiles:
         return reach
 
 
-def marked(output: TurnOutput, **facts: str) -> TurnOutput:
+def marked(output: TurnOutput, **facts: str | bool) -> TurnOutput:
     """Return the output with facts of the turn on its last message, behind which they are shown (`ToolMetadata`)."""
     if not output.messages:
         return output

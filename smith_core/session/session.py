@@ -208,6 +208,8 @@ class Session:
             output = marked(output, turn_id=turn.turn_id)
         if output.error is not None and output.stop_reason in ("error", "budget_exhausted"):
             output = marked(output, turn_error=output.error.message)
+        if output.stop_reason == "cancelled":
+            output = marked(output, turn_cancelled=True)
         record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
         result = record.result
         conversation = self.services.conversation

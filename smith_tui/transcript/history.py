@@ -1,7 +1,7 @@
 """A stored conversation as blocks: cheap enough for thousands of messages, since nothing is rendered yet."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -42,13 +42,20 @@ def blocks_of(messages: Sequence[Message], palette: str) -> list[Block]:
                 waiting = ToolCard(message.name or "tool", "", palette)
                 blocks.append(waiting)
             waiting.end(_result(message))
-        if message.metadata is not None and message.metadata.turn_id:
-            blocks.append(FilesCard(message.metadata.turn_id, palette))
-        if message.metadata is not None and message.metadata.turn_error:
-            blocks.append(Notice("error", message.metadata.turn_error, palette))
+        if message.metadata is not None:
+            blocks += _end_of_turn(message.metadata, palette)
     for card in cards.values():
         card.end(ToolResult(call_id="", ok=False, content="", cancelled=True))
     return blocks
+
+
+def _end_of_turn(metadata: ToolMetadata, palette: str) -> Iterator[Block]:
+    if metadata.turn_id:
+        yield FilesCard(metadata.turn_id, palette)
+    if metadata.turn_error:
+        yield Notice("error", metadata.turn_error, palette)
+    if metadata.turn_cancelled:
+        yield Notice("info", "cancelled", palette)
 
 
 def blocks_of_message(messages: Sequence[Message], index: int) -> range:

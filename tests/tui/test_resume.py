@@ -1,5 +1,6 @@
 """The app over a store on disk: what a start brings back, and what it says of things that cannot be saved."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from textual.pilot import Pilot
 
 from smith_core.commands.opening import ResumeWish
 from smith_core.errors import failure
+from smith_core.events import RequestStarted
 from smith_core.stored_tail import stored_tail
 from smith_tui.app import SmithApp, app_around
 from smith_tui.start import AppStart
@@ -60,6 +62,19 @@ async def test_what_a_turn_failed_of_is_shown_again_and_no_model_hears_it(tmp_pa
         await send(pilot, "again")
         await until(pilot, lambda: "A new answer." in shown(app))
     assert "fell over" not in str([message.content for message in client.requests[-1].messages])
+
+
+async def test_that_a_turn_was_cancelled_is_shown_again(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient([asyncio.Event()]))
+    async for event in runtime.process_raw_input("an earlier prompt"):
+        if isinstance(event, RequestStarted):
+            runtime.cancel()
+    await runtime.stop_session("quit")
+    app = app_around(open_stored_engine(tmp_path, ScriptedClient(), LAST))
+    async with app.run_test(size=(90, 30)) as pilot:
+        await until(pilot, lambda: "/retry asks again" in shown(app))
+        lines = [line.strip() for line in shown(app).splitlines() if line.strip()]
+        assert lines[-3:-1] == ["▌ an earlier prompt", "◇ cancelled"]
 
 
 async def test_a_start_shows_the_last_conversation_with_its_settings_and_notices(tmp_path: Path) -> None:

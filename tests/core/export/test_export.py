@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from smith_core.export.conversation import RENDERERS, render
 from smith_core.export.markdown import fenced
 from smith_core.export.parts import ExportedConversation
-from smith_core.messages import Message, ToolCall
+from smith_core.messages import Message, ToolCall, ToolMetadata
 
 HOSTILE = "</pre><script>alert(1)</script> [x](javascript:alert(1)) \x1b[31mred\x07 ```\nfence"
 
@@ -80,6 +80,23 @@ def test_html_renders_answers_and_folds_calls() -> None:
     page = render(TALK, "html")
     assert "<strong>look</strong>" in page
     assert tags(page).seen.count("details") == 2
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_how_a_turn_ended_that_did_not_end_well_is_told(form: str) -> None:
+    failed = ToolMetadata(turn_error="the endpoint\nfell over <b>")
+    page = render(
+        conversation(
+            Message(role="user", content="first", metadata=failed),
+            Message(role="user", content="second"),
+            Message(role="assistant", tool_calls=(ToolCall("c1", "bash", '{"command":"x"}'),)),
+            Message(role="tool", tool_call_id="c1", cancelled=True, metadata=ToolMetadata(turn_cancelled=True)),
+        ),
+        form,
+    )
+    error = "the endpoint fell over <b>" if form == "markdown" else "the endpoint\nfell over &lt;b&gt;"
+    assert page.index("first") < page.index(f"(the turn ended: {error})") < page.index("second")
+    assert page.index("second") < page.index("(the turn ended: cancelled)")
 
 
 def test_json_holds_every_field() -> None:
