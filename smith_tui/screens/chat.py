@@ -11,6 +11,7 @@ from textual.containers import Container
 
 from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope, keys_of
+from smith_tui.output.app import OutputApp
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.beginning import Beginning
@@ -131,11 +132,11 @@ class ChatScreen(LateParts):
             self.transcript.add_notice("warning", notice)
         self.set_focus(self.prompt)
         if not start.asks_first:
-            self.call_after_refresh(self._begin_to_look_around)
+            self.start(self._look_around())
 
-    def _begin_to_look_around(self) -> None:
-        # The toolkit awaits what a callback returns, and the screen would stand still until the engine is open.
-        self.start(self.beginning.look_around())
+    async def _look_around(self) -> None:
+        await cast(OutputApp, self.app).has_drawn.wait()
+        await self.beginning.look_around()
 
     def setup_over(self, result: "SetupResult | None") -> None:
         """Go on with what the setup screen has brought."""
@@ -272,6 +273,9 @@ class ChatScreen(LateParts):
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the tool output beside or below the transcript."""
+        if event.size == self.outer_size:
+            # A start announces the size three times; Textual would lay all out again at each.
+            event.prevent_default()
         self.set_class(event.size.width >= WIDE_COLUMNS, "wide")
         self.call_after_refresh(self.completing.place)
         self.call_after_refresh(self.prompt.place_caret)

@@ -219,6 +219,25 @@ async def test_the_terminals_cursor_stands_at_the_caret_for_input_methods(tmp_pa
         assert app.cursor_position.y == app.chat.find_bar.region.y
 
 
+async def test_a_size_that_is_announced_again_lays_nothing_out_and_one_that_is_new_does(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("x")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        laid_out: list[object] = []
+        app.chat.screen_layout_refresh_signal.subscribe(app.chat, laid_out.append)
+        app.chat.post_message(events.Resize(app.size, app.size))
+        await pilot.pause()
+        assert laid_out == []
+        # While another screen has it, the size is told to that one alone.
+        await pilot.press("f1")
+        await pilot.resize_terminal(60, 20)
+        await pilot.press("escape")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert laid_out
+        assert app.chat.prompt.region.right == 80
+
+
 async def test_home_and_end_turn_to_the_transcript_where_they_move_nothing_in_the_prompt(tmp_path: Path) -> None:
     app = app_around(open_engine(tmp_path, ScriptedClient("\n\n".join(f"row {number}" for number in range(60)))))
     async with app.run_test(size=(80, 24)) as pilot:
