@@ -66,13 +66,18 @@ class DocumentScrollBar(ScrollBar):
         """Show that the view begins at a row of so many; only rows that look different are painted again."""
         self.set_reactive(ScrollBar.window_virtual_size, height)
         self.set_reactive(ScrollBar.position, float(offset))
-        bar = None if self._drawn is None or self.parent is None else self.render()
+        # While the view takes another size, the bar has that of before, and the toolkit cannot draw it then.
+        is_within = self.window_size < height and 0 <= offset <= height - self.window_size
+        bar = self.render() if is_within and self._drawn is not None and self.parent is not None else None
         if self._drawn is None or not isinstance(bar, ScrollBarRender) or self._drawn[0].size != self.size:
             self.refresh()
             return
         look, before = self._drawn
         # Working out the colours takes as long as drawing; with other ones all is painted again anyway.
         after = self._rows(bar, look.own, look.filters)
+        if len(before) != len(after):
+            self.refresh()
+            return
         changed = [y for y, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
         if changed:
             self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))

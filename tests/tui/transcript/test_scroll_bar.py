@@ -64,8 +64,8 @@ async def test_a_move_paints_every_row_that_looks_different_and_hardly_another()
         for _ in range(200):
             await pilot.pause()
             before, bar.painted = cells(bar), set()
-            offset += rng.choice((1, 1, 2, 7, 60, -5))
-            bar.move(max(0, offset), max(0, offset) + ROWS)
+            offset = max(1, offset + rng.choice((1, 1, 2, 7, 60, -5)))
+            bar.move(offset, offset + ROWS)
             painted, bar.painted = bar.painted, None
             after = cells(bar)
             assert painted == {y for y in range(ROWS) if before[y] != after[y]}
@@ -78,3 +78,21 @@ async def test_a_bar_that_was_never_drawn_is_painted_whole() -> None:
         bar.painted = set()
         bar.move(5, 100)
         assert bar.painted == set(range(ROWS))
+
+
+async def test_a_move_that_the_window_does_not_fit_yet_paints_it_whole_and_breaks_nothing() -> None:
+    bar = RecordedBar()
+    rng = random.Random(3)
+    async with BarApp(bar).run_test(size=(20, ROWS)) as pilot:
+        for _ in range(300):
+            bar.painted = None
+            bar.window_size = rng.choice((1, 5, ROWS, 70))
+            await pilot.pause()
+            bar.painted = set()
+            height = rng.choice((0, 1, 5, ROWS, 70, 500))
+            offset = rng.choice((-3, 0, 1, 69, 600))
+            fits = bar.window_size < height and 0 <= offset <= height - bar.window_size
+            bar.move(offset, height)
+            assert fits or bar.painted == set(range(ROWS))
+            bar.painted = None
+            bar.move(0, 2 * ROWS + int(bar.window_size))
