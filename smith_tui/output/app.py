@@ -37,8 +37,6 @@ class OutputApp(OrderlyApp):
         self.early_terminal = early_terminal
         self.canvas: Canvas | None = None
         self.behind_frames: list[Callable[[], str]] = []
-        self.has_drawn = asyncio.Event()
-        """Set with the first frame: what then waits for Textual's `call_after_refresh` waits for some more of them."""
         self._writer: FrameWriter | None = None
         self._sized_writer: FrameWriter | None = None
         self._is_waiting = False
@@ -114,8 +112,6 @@ class OutputApp(OrderlyApp):
                 self._go_on_without()
             finally:
                 self.post_display_hook()
-        if renderable is not None:
-            self.has_drawn.set()
 
     def _take(self, canvas: Canvas, screen: "Screen[Any]", update: LayoutUpdate | ChopsUpdate) -> None:
         compositor = screen._compositor

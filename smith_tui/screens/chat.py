@@ -11,7 +11,6 @@ from textual.containers import Container
 
 from smith_tui.completing import Completing
 from smith_tui.keys import KeyAction, Scope, keys_of
-from smith_tui.output.app import OutputApp
 from smith_tui.panes.desk import ChildDesk
 from smith_tui.prompt_queue import PromptQueue
 from smith_tui.screens.beginning import Beginning
@@ -132,11 +131,11 @@ class ChatScreen(LateParts):
             self.transcript.add_notice("warning", notice)
         self.set_focus(self.prompt)
         if not start.asks_first:
-            self.start(self._look_around())
+            self.call_after_refresh(self._begin_to_look_around)
 
-    async def _look_around(self) -> None:
-        await cast(OutputApp, self.app).has_drawn.wait()
-        await self.beginning.look_around()
+    def _begin_to_look_around(self) -> None:
+        # The toolkit awaits what a callback returns, and the screen would stand still until the engine is open.
+        self.start(self.beginning.look_around())
 
     def setup_over(self, result: "SetupResult | None") -> None:
         """Go on with what the setup screen has brought."""
