@@ -206,6 +206,7 @@ class Peak:
     def __init__(self) -> None:
         self._process = psutil.Process()
         self._others = {child.pid for child in self._process.children()}
+        self._command = self._process.cmdline()
         self._before = self._process.memory_info().rss
         self._peak = self._before
         self._stopped = threading.Event()
@@ -217,8 +218,9 @@ class Peak:
             total = self._process.memory_info().rss
             for child in self._process.children():
                 try:
-                    # A child that has just been forked shares all that this process has; that is no memory of its own.
-                    total += 0 if child.pid in self._others else child.memory_full_info().uss
+                    # A child that runs no program of its own yet has all that this process has as if it were its own.
+                    is_new = child.pid not in self._others and child.cmdline() != self._command
+                    total += child.memory_full_info().uss if is_new else 0
                 except psutil.Error:
                     continue
             self._peak = max(self._peak, total)
