@@ -24,20 +24,29 @@ MOST_ENTRIES = 5_000
 """Names of one folder that are looked at."""
 REFRESH_S = 10.0
 """Age from which on the list is made anew behind the next look at it."""
+PAUSE_S = 1.0
+MOST_WAIT_S = 30.0
+"""A list is made anew in a pause of so many seconds between looks, lest it takes the time of the keys between them, or
+after so many at the latest."""
 _SLOW_LIST_SHARE = 40
 """A list that took long to make is kept for so many times as long."""
 
 
 class ProjectFiles:
-    """Lists and searches in threads; the list is made with the first look and refreshed behind later ones."""
+    """Lists and searches in threads; the list is made with the first look and refreshed behind later ones.
 
-    def __init__(self, session: Session) -> None:
+    refresh_s: the least age of a list that is refreshed. pause_s: the pause between looks that this waits for.
+    """
+
+    def __init__(self, session: Session, refresh_s: float = REFRESH_S, pause_s: float = PAUSE_S) -> None:
         self._session = session
+        self._refresh_s, self._pause_s = refresh_s, pause_s
         self._index: PathIndex | None = None
         self._raw_paths: frozenset[bytes] | None = None
         self._listing: asyncio.Task[None] | None = None
         self._children: Children | None = None
         self._fresh_until = 0.0
+        self._looked_at = 0.0
 
     def search_at_once(self, query: str) -> Sequence[str]:
         """Return what a list that is there already has in one piece; () says nothing about what there is."""
@@ -63,19 +72,25 @@ class ProjectFiles:
 
     def _refresh(self) -> None:
         """Make the list, or make it anew when it has become old; what is there is used until then."""
-        if time.monotonic() >= self._fresh_until and self._listing is None:
+        self._looked_at = time.monotonic()
+        if self._looked_at >= self._fresh_until and self._listing is None:
             self._listing = asyncio.create_task(self._list())
 
     async def aclose(self) -> None:
         """End what runs."""
+        if self._listing is None:
+            return
         if self._children is not None:
             self._children.end()
-        if self._listing is not None:
-            await asyncio.wait({self._listing})
+        else:
+            self._listing.cancel()
+        await asyncio.wait({self._listing})
 
     async def _list(self) -> None:
         begin = time.monotonic()
         try:
+            if self._index is not None:
+                begin = await self._pause(begin)
             context = await self._context()
             self._children = Children(context.child_env, context.spill_dir)
             await asyncio.to_thread(self._make_index, context, self._children)
@@ -85,8 +100,16 @@ class ProjectFiles:
             LOGGER.info("the files could not be listed: %s", error)
         finally:
             now = time.monotonic()
-            self._fresh_until = now + max(REFRESH_S, _SLOW_LIST_SHARE * (now - begin))
+            self._fresh_until = now + max(self._refresh_s, _SLOW_LIST_SHARE * (now - begin))
             self._children = self._listing = None
+
+    async def _pause(self, now: float) -> float:
+        """Wait for a pause between looks and return the time."""
+        end = now + MOST_WAIT_S
+        while (left := min(end, self._looked_at + self._pause_s) - now) > 0:
+            await asyncio.sleep(left)
+            now = time.monotonic()
+        return now
 
     def _make_index(self, context: ToolContext, children: Children) -> None:
         # A refresh takes its time, so that whoever types meanwhile does not notice it.

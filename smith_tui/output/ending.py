@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from contextvars import Context
 from traceback import walk_tb
 from typing import Any
 
@@ -38,7 +39,8 @@ class OrderlyApp(App[None]):
         """Take the signals that end the app, instead of whoever had them."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._end_by_signal, number)
+            # That of the caller would keep a view that an external program was opened from, with all that it shows.
+            Context().run(loop.add_signal_handler, number, self._end_by_signal, number)
         # On a hang-up the terminal is gone: nothing can be restored, and waiting for it would never end.
         signal.signal(signal.SIGHUP, self._hang_up)
 

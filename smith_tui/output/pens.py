@@ -81,7 +81,7 @@ class PenBox:
         return "" if codes == (_DEFAULT_FOREGROUND if is_foreground else _DEFAULT_BACKGROUND) else codes
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def switch(before: Pen, after: Pen) -> str:
     """Return the control sequences that lead from one look to another."""
     if before is after or before == after:

@@ -100,6 +100,16 @@ class DocumentView(BarredView, can_focus=True):
         self._apply_theme()
         self.sync(repaint=True)
 
+    def clear(self) -> None:
+        """Take everything away."""
+        self.document.clear()
+        self._place = TOP
+        self.follow()
+
+    def on_unmount(self) -> None:
+        """Let go of what was shown: the toolkit keeps a view that is gone until the next layout, click or signal."""
+        self.clear()
+
     def follow(self) -> None:
         """Go to the end and stay there."""
         self._set_following(True)

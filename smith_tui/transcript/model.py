@@ -14,7 +14,7 @@ from smith_tui.transcript.fenwick import Fenwick
 from smith_tui.transcript.ink import Ink, make_ink
 from smith_tui.transcript.lines import BLANK, Line
 
-MAX_CACHED_ROWS = 3_000
+MAX_CACHED_ROWS = 1_000
 
 
 class Place(NamedTuple):

@@ -50,6 +50,10 @@ class Probe:
         self.process.wait(10)
         os.close(self._master)
 
+    def fileno(self) -> int:
+        """Return the descriptor of our end, for `select`."""
+        return self._master
+
     def send(self, keys: bytes) -> float:
         """Type keys; return the time."""
         at = time.perf_counter()

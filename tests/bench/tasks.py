@@ -1,16 +1,25 @@
 """Whole turns: steps of tools as fast as they go, a thousand of them, and how soon a turn ends that is cancelled."""
 
+import asyncio
+import os
+import select
+import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
+from tests.bench.probe import Probe
 from tests.bench.programs import READY, paced, smith
 from tests.bench.reading import Reading
 from tests.bench.timing import echo, median
+from tests.support.model_server import RecordedRequest
 from tests.support.model_steps import Call, Calls, Finish, Text
 from tests.support.server_thread import ServerThread
 
 STEPS = 1_000
 _EDGE = 50
+_AT_ONCE = 25
+_REDRAWN_S = 0.2
 
 
 def _steps(count: int) -> Any:
@@ -39,41 +48,101 @@ def twenty_steps(rounds: int = 7) -> tuple[Reading, ...]:
 
 
 def thousand_steps() -> tuple[Reading, ...]:
-    """From an answer to the next request in a turn of a thousand steps: the last fifty against the first fifty.
+    """From an answer to the next request: the last fifty steps of a thousand against the first fifty of another app.
 
-    The first fifty of another app, right behind the last ones, count as much as its own: the speed of a processor may
-    change by more within the turn than what is looked for here.
+    The two apps take turns, 25 steps each, as fast as they go, and the other one is stopped meanwhile: the speed of a
+    processor may change by more within seconds than what is looked for here.
     """
-    gaps = _gaps(STEPS)
-    before, last, behind = (median(part) for part in (gaps[:_EDGE], gaps[-_EDGE:], _gaps(_EDGE + 2)[:_EDGE]))
-    first = (before + behind) / 2
-    told = f"{before * 1000:.0f} and {behind * 1000:.0f} → {last * 1000:.0f} ms a step"
-    return (Reading(last / first, told),)
+    pair = _Pair()
+    wide = ("--set", "tool_step_budget=2000")
+    with ServerThread(pair.answer) as backend, smith(backend.url, *wide) as long, smith(backend.url, *wide) as short:
+        pair.processes = {"long": long.process.pid, "short": short.process.pid}
+        for probe in (long, short):
+            probe.wait_for(READY)
+        try:
+            long.send(b"long\r")
+            _read_until(lambda: len(backend.requests) > STEPS - _EDGE, long, short)
+            short.send(b"short\r")
+            _read_until(lambda: pair.is_over, long, short)
+        finally:
+            pair.let_go()
+    gaps = _gaps(backend.requests, pair.answered)
+    own, last, first = gaps["long"][:_EDGE], gaps["long"][-_EDGE:], gaps["short"][-_EDGE:]
+    told = f"{median(first) * 1000:.1f} → {median(last) * 1000:.1f} ms a step, its own first {median(own) * 1000:.1f}"
+    return (Reading(median(last) / median(first), told),)
 
 
-def _gaps(count: int) -> list[float]:
-    """Return the seconds from each answer of a turn of so many steps to the next request, without the first one.
+def _read_until(holds: Callable[[], bool], *probes: Probe, timeout: float = 140.0) -> None:
+    end = time.perf_counter() + timeout
+    while not holds():
+        if time.perf_counter() > end:
+            raise TimeoutError(f"still {[bytes(probe.output[-300:]) for probe in probes]}")
+        for probe in select.select(probes, [], [], 0.01)[0]:
+            probe.read(0.0)
+
+
+class _Pair:
+    """Answers two apps; as soon as the long turn is near its end, they take turns, and the other one is stopped.
+
+    processes: their ids. answered: when the answers to each went out.
+    """
+
+    def __init__(self) -> None:
+        self.processes: dict[str, int] = {}
+        self.answered: dict[str, list[float]] = {"long": [], "short": []}
+        self._left = {"long": STEPS, "short": _EDGE}
+        self._may_go_on = {name: asyncio.Event() for name in self.answered}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both got their last word."""
+        return all(left < 0 for left in self._left.values())
+
+    async def answer(self, request: dict[str, Any]) -> Any:
+        """Return the next step, or the last word."""
+        name = _name(request)
+        left = self._left[name]
+        if left <= _EDGE and left % _AT_ONCE == 0:
+            await self._take_turns(name, "short" if name == "long" else "long")
+        self._left[name] -= 1
+        self.answered[name].append(time.perf_counter())
+        if not left:
+            return "done-1"
+        return [Calls(calls=(Call(name="bash", arguments={"command": "true"}),)), Finish(reason="tool_calls")]
+
+    async def _take_turns(self, name: str, other: str) -> None:
+        self._may_go_on[other].set()
+        if self._left[name] or self._left[other] > 0:
+            os.kill(self.processes[name], signal.SIGSTOP)
+            await self._may_go_on[name].wait()
+            self._may_go_on[name].clear()
+            os.kill(self.processes[name], signal.SIGCONT)
+            # Whoever was stopped draws its screen again first.
+            await asyncio.sleep(_REDRAWN_S)
+
+    def let_go(self) -> None:
+        """Let both run on."""
+        for process_id in self.processes.values():
+            os.kill(process_id, signal.SIGCONT)
+
+
+def _name(request: dict[str, Any]) -> str:
+    return str(next(message["content"] for message in request["messages"] if message["role"] == "user"))
+
+
+def _gaps(requests: list[RecordedRequest], answered: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Return the seconds from each answer to the next request of the same app, without the first one.
 
     The request is there when all of it has come; what the server of the bench takes to read it as JSON and to forget
-    that again, which grows with it, is no time of the app.
+    that again, which grows with it, is no time of the app. The first answer waits for whatever is loaded with it.
     """
-    answered = []
-    held: list[Any] = []
-    steps = _steps(count)
-
-    def script(request: dict[str, Any]) -> Any:
-        held[:] = [request]
-        answer = steps(request)
-        answered.append(time.perf_counter())
-        return answer
-
-    with ServerThread(script) as backend, smith(backend.url, "--set", "tool_step_budget=2000") as probe:
-        probe.wait_for(READY)
-        probe.send(b"go\r")
-        probe.wait_for(b"done-1", timeout=140)
-        came = [request.received_at for request in backend.requests]
-    # The first answer waits for whatever is loaded with it.
-    return [later - earlier for earlier, later in zip(answered[1:], came[2:], strict=False)]
+    came: dict[str, list[float]] = {name: [] for name in answered}
+    for request in requests:
+        came[_name(request.json)].append(request.received_at)
+    return {
+        name: [later - earlier for earlier, later in zip(times[1:], came[name][2:], strict=False)]
+        for name, times in answered.items()
+    }
 
 
 def cancel_stream(rounds: int = 5) -> tuple[Reading, ...]:

@@ -100,3 +100,14 @@ async def test_the_commands_open_both_views(tmp_path: Path) -> None:
         await pilot.press("escape", *"/pager", "enter")
         await pilot.pause(0.1)
         assert isinstance(app.screen, ConversationScreen)
+
+
+async def test_a_view_that_was_closed_keeps_nothing_of_the_conversation(tmp_path: Path) -> None:
+    async with paging(tmp_path) as (screen, pilot):
+        view = screen._transcript
+        assert view.document.blocks
+        await pilot.press("q")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ChatScreen)
+        assert view.document.blocks == []
+        assert view.shown_rows == []
