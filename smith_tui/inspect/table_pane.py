@@ -47,10 +47,6 @@ class TablePane(Container):
         self._number_width = 2
         self._part_width = 2
 
-    def on_unmount(self) -> None:
-        """Let go of the messages: the toolkit keeps a view that is gone until the next layout of what held it."""
-        self._entries = self._shown = self._items = ()
-
     def compose(self) -> ComposeResult:
         """Put the names of the columns above the rows."""
         yield Lines(self._head, self._look.ink)

@@ -102,13 +102,19 @@ class DocumentView(BarredView, can_focus=True):
 
     def clear(self) -> None:
         """Take everything away."""
-        self.document.clear()
-        self._place = TOP
+        self._reset()
         self.follow()
 
     def on_unmount(self) -> None:
         """Let go of what was shown: the toolkit keeps a view that is gone until the next layout, click or signal."""
-        self.clear()
+        # What is on the screen stays as it is: a late frame may still paint it.
+        self._reset()
+
+    def _reset(self) -> None:
+        self.document.clear()
+        self._place = TOP
+        if self.is_attached and self.text_selection is not None:
+            self.screen.clear_selection()
 
     def follow(self) -> None:
         """Go to the end and stay there."""

@@ -221,11 +221,6 @@ class Transcript(DocumentView):
         self.document.extend(blocks_of(messages, self._palette))
         self._schedule()
 
-    def clear(self) -> None:
-        """Take everything away."""
-        self._reset()
-        self.follow()
-
     def flush(self) -> None:
         """Bring everything that waits for the next frame to the screen now."""
         if self._timer is not None:
@@ -323,10 +318,7 @@ class Transcript(DocumentView):
         self._pending.clear()
         self._live = None
         self._cards.clear()
-        self.document.clear()
-        self._place = TOP
-        if self.is_attached and self.text_selection is not None:
-            self.screen.clear_selection()
+        super()._reset()
 
     def _new_answer(self) -> "LiveAnswer":
         # What renders answers is imported with the first one, behind the first frame.

@@ -110,4 +110,3 @@ async def test_a_view_that_was_closed_keeps_nothing_of_the_conversation(tmp_path
         await pilot.pause()
         assert isinstance(pilot.app.screen, ChatScreen)
         assert view.document.blocks == []
-        assert view.shown_rows == []

@@ -381,13 +381,10 @@ async def test_b19_b22_foreign_text_is_literal_at_any_size(tmp_path: Path, size:
             assert "␛[31mred" in shown and "\x1b" not in shown
 
 
-async def test_a_view_that_was_closed_keeps_no_messages(tmp_path: Path) -> None:
+async def test_a_view_that_was_closed_keeps_no_drawn_message(tmp_path: Path) -> None:
     async with inspecting(tmp_path) as driven:
-        table, view = driven.view.query_one(TablePane), driven.view.query_one(MessagePane).view
-        assert table._entries
+        view = driven.view.query_one(MessagePane).view
         assert view.document.blocks
         await driven.press("escape")
         assert isinstance(driven.app.screen, ChatScreen)
-        assert not table._entries
-        assert not table._shown
         assert view.document.blocks == []
