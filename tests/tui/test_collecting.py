@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from smith_tui import collecting
 from smith_tui.app import app_around
-from smith_tui.collecting import MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
+from smith_tui.collecting import HIDDEN_S, MOST_HIDDEN, MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
 from tests.support.edited_history import engine
 
 TIMES, MOST_PAUSES = 3, 20
@@ -64,6 +64,35 @@ def test_old_garbage_is_freed_when_it_is_quiet_and_after_long_without(
             del kept
     assert gone() is None
     assert given_back == [True]
+
+
+@pytest.mark.parametrize(
+    ("passed", "most", "is_freed"),
+    [(HIDDEN_S, MOST_HIDDEN, True), (HIDDEN_S - 1.0, MOST_HIDDEN, False), (HIDDEN_S, 0, False)],
+    ids=["long ago", "lately", "too many"],
+)
+def test_what_was_hidden_is_looked_through_seldom_and_only_when_it_is_quiet(
+    passed: float, most: int, is_freed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collecting, "MOST_HIDDEN", most)
+    now = [0.0]
+    collector = Collector(lambda: now[0])
+    ring = Ring()
+    gone = weakref.ref(ring)
+    try:
+        gc.freeze()
+        del ring
+        now[0] = passed
+        for looks, much in ((MUCH, 2 * WORTH_A_LOOK), (WORTH_ALL, 2 * WORTH_A_LOOK), (QUIET_LOOKS, 0)):
+            assert gone() is not None
+            for _ in range(looks):
+                kept: list[list[int]] = [[] for _ in range(much)]
+                collector.look()
+                del kept
+        assert (gone() is None) is is_freed
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
 
 
 async def test_nothing_of_a_view_is_left_when_it_was_closed(tmp_path: Path) -> None:
