@@ -133,8 +133,8 @@ def _name(request: dict[str, Any]) -> str:
 def _gaps(requests: list[RecordedRequest], answered: dict[str, list[float]]) -> dict[str, list[float]]:
     """Return the seconds from each answer to the next request of the same app, without the first one.
 
-    The request is there when all of it has come; what the server of the bench takes to read it as JSON and to forget
-    that again, which grows with it, is no time of the app. The first answer waits for whatever is loaded with it.
+    The request is there when all of it has come; what the server of the bench takes to read it as JSON, which
+    grows with it, is no time of the app; to forget that again counts. The first answer waits for whatever is loaded.
     """
     came: dict[str, list[float]] = {name: [] for name in answered}
     for request in requests:
