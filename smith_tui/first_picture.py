@@ -1,7 +1,7 @@
 """The picture that a start begins with: where it is kept, what it belongs to, and whether it still holds.
 
-It imports next to nothing, for it stands before the first ink. A file holds the lengths of its three parts, the start
-that it belongs to, what the picture depends on with its marks, and the picture.
+It imports next to nothing, for it stands before the first ink. A file holds the lengths of its three parts, sums of
+the start that it belongs to, what the picture depends on with its marks, and the picture.
 """
 
 import os
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 MAX_BYTES = 4 << 20
 """More than any screen needs; and the most that is read of a file that only one line counts of."""
-_FORMAT = "1"
+_FORMAT = "2"
 _FOR_COLORS = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "TMUX", "STY", "INSIDE_EMACS")
 _FOR_LETTERS = ("UNICODE_VERSION", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING")
 _VARIABLES = (*_FOR_COLORS, *_FOR_LETTERS, "HOME", "XDG_CONFIG_HOME")
@@ -20,7 +20,10 @@ _PREFIXES = ("SMITH_", "TEXTUAL")
 
 
 class StartKey:
-    """What a picture belongs to: a start on a screen of `size` (columns, rows); path: the file that keeps it."""
+    """What a picture belongs to: a start on a screen of `size` (columns, rows); path: the file that keeps it.
+
+    text: sums of the arguments and variables, not their values, for one of them may be a key.
+    """
 
     __slots__ = ("path", "size", "text")
 
@@ -48,9 +51,12 @@ def start_key(arguments: Sequence[str], screen: int, environ: Mapping[str, str] 
     values = [f"{name}={environ[name]}" for name in _VARIABLES if name in environ]
     values += sorted(f"{name}={value}" for name, value in environ.items() if name.startswith(_PREFIXES))
     program = (_FORMAT, f"{size.columns}x{size.lines}", sys.version, sys.prefix, __file__)
-    text = "\0".join((*program, *arguments, "", *values)).encode("utf-8", "surrogateescape")
+    whole = "\0".join((*program, *arguments, "", *values)).encode("utf-8", "surrogateescape")
     folder = cache if cache.startswith("/") else f"{home}/.cache"
-    return StartKey(text, f"{folder}/smith/pictures/{crc32(text):08x}", (size.columns, size.lines))
+    path = f"{folder}/smith/pictures/{crc32(whole):08x}"
+    # Two sums and the length: one sum of 32 bits alone can be the same for two starts.
+    text = b"%08x %08x %x" % (crc32(whole), crc32(whole[::-1]), len(whole))
+    return StartKey(text, path, (size.columns, size.lines))
 
 
 def mark(path: str, needle: str = "") -> str:

@@ -57,6 +57,16 @@ def test_a_change_of_the_size_a_colour_or_an_argument_is_another_start(tmp_path:
     assert [read_picture(StartKey(one.text, keys[0].path, one.size)) for one in keys] == [PICTURE, *[None] * 8]
 
 
+def test_a_key_among_arguments_or_variables_is_not_kept(tmp_path: Path, terminal: int) -> None:
+    secret = "sk-0123456789abcdef"
+    arguments = ("--set", f"llm_config.api_url=https://me:{secret}@models.test/v1")
+    key = start_key(arguments, terminal, environ(tmp_path, SMITH_TEST_KEY=secret))
+    assert key is not None
+    assert secret.encode() not in picture_file(key, (), PICTURE) and secret not in key.path
+    other = start_key(arguments, terminal, environ(tmp_path, SMITH_TEST_KEY=secret[:-1] + "0"))
+    assert other is not None and other.text != key.text
+
+
 @pytest.mark.parametrize("more", [{"COLUMNS": "80"}, {"LINES": "24"}, {"SMITH_CONFIG": "relative.json"}, {"HOME": ""}])
 def test_a_start_that_cannot_be_told_for_sure_has_none(tmp_path: Path, terminal: int, more: dict[str, str]) -> None:
     assert start_key((), terminal, environ(tmp_path) | more) is None
