@@ -268,5 +268,6 @@ def _forget_last(chunks: list[Any]) -> None:
     """
     if len(chunks) > 1:
         last = chunks[-1]
-        if getattr(last, "usage", None) is None and not any(choice.finish_reason for choice in last.choices):
+        choices = getattr(last, "choices", None) or ()
+        if getattr(last, "usage", None) is None and not any(getattr(one, "finish_reason", "") for one in choices):
             chunks.pop()

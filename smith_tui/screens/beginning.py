@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from smith_tui.widgets.status_bar import StatusBar
 
 
+_HOST_ANSWERS_S = 0.2
+"""One that is there has answered by then, and nothing needs to be said of it."""
+
+
 class BeginningHost(Protocol):
     """What is needed of the screen that begins."""
 
@@ -61,6 +65,7 @@ class Beginning:
         self.shown = ""
         self.has_drawn = asyncio.Event()
         self.is_open = asyncio.Event()
+        self._watching: asyncio.Future[None] | None = None
 
     async def engine(self) -> "Runtime":
         """Return the engine as soon as it has been opened."""
@@ -94,12 +99,22 @@ class Beginning:
         except AgentFailure as caught:
             host.transcript.add_notice("info", caught.error.message)
 
-    async def _watch_host(self) -> None:
+    def note(self, event: "AnyEvent") -> None:
+        """Look after the model host again when it is asked for something: it may have ended since."""
+        from smith_core.events import RequestStarted
+
+        if isinstance(event, RequestStarted) and (self._watching is None or self._watching.done()):
+            self._watching = asyncio.ensure_future(self._watch_host(_HOST_ANSWERS_S))
+
+    async def _watch_host(self, patience_s: float = 0.0) -> None:
         """Let a turn say that it waits for the model host, which takes seconds when it is the first start for long."""
         host = self._host
-        host.status.change(is_host_starting=True)
+        ready = asyncio.ensure_future(host.runtime.services.model.wait_for_host())
+        await asyncio.wait((ready,), timeout=patience_s)
+        if not ready.done():
+            host.status.change(is_host_starting=True)
         try:
-            await host.runtime.services.model.wait_for_host()
+            await ready
         finally:
             host.status.change(is_host_starting=False)
 

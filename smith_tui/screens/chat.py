@@ -206,6 +206,7 @@ class ChatScreen(LateParts):
         self.stored.go_back(kept)
         self.desk.show(event)
         self.turns.note(event)
+        self.beginning.note(event)
         self.asking.show(event)
         match event:
             case QuitRequested():

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from smith_core.config.schema import Config
 from smith_core.errors import AgentError, failure
 from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWaiting, TextDelta
-from smith_core.llm.protocol import Completion, StreamText
+from smith_core.llm.protocol import Completion, StreamDone, StreamText
 from smith_core.messages import Message, Usage
 from smith_core.runtime import Runtime
 from smith_tui.app import SmithApp, app_around
@@ -175,6 +175,31 @@ async def test_a_turn_says_that_it_waits_for_the_model_host(tmp_path: Path) -> N
         await until(pilot, lambda: "starting the model host" in lines_of(app.chat.status)[0])
         is_up.set()
         await until(pilot, lambda: "thinking" in lines_of(app.chat.status)[0])
+
+
+async def test_a_turn_says_so_too_when_the_model_host_has_ended_since(tmp_path: Path) -> None:
+    is_up = asyncio.Event()
+
+    class Client(ScriptedClient):
+        async def wait_until_ready(self) -> float:
+            await is_up.wait()
+            return 1.0
+
+    goes_on = asyncio.Event()
+    second = Completion(text="two", finish_reason="stop")
+    engine = open_engine(tmp_path, Client("one", [goes_on, StreamText(text="two"), StreamDone(completion=second)]))
+    app = app_around(engine)
+    is_up.set()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "one" in shown(app) and app.chat.status.state.activity == "idle")
+        is_up.clear()
+        await send(pilot, "on")
+        await until(pilot, lambda: "starting the model host" in lines_of(app.chat.status)[0])
+        is_up.set()
+        await until(pilot, lambda: "thinking" in lines_of(app.chat.status)[0])
+        goes_on.set()
+        await until(pilot, lambda: "two" in shown(app))
 
 
 async def test_find_goes_through_the_matches(tmp_path: Path) -> None:
