@@ -83,9 +83,10 @@ def open_store(folder: Path, cwd: Path) -> Persistence:
 
     cwd: where this process works.
     """
+    from smith_core.project import find_project_id
     from smith_core.store.persistence import open_disk_persistence
 
-    return open_disk_persistence(folder, cwd=str(cwd))
+    return open_disk_persistence(folder, cwd=str(cwd), project_id=lambda: find_project_id(cwd))
 
 
 def open_search(folder: Path) -> "SearchService":

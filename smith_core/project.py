@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from smith_core.checkout import find_checkout, read_branch, read_origin
+from smith_core.checkout import Checkout, find_checkout, read_branch, read_origin
 from smith_core.origin import normalize_origin, without_credentials
 from smith_core.paths import relative_path_problem
 from smith_core.regular_file import read_regular_file
@@ -49,9 +49,7 @@ def find_project(cwd: str | Path, index_file: str) -> Project:
     folder = _resolved(str(cwd))
     checkout = find_checkout(folder)
     root = folder if checkout is None else checkout.root
-    origin = "" if checkout is None else read_origin(checkout)
-    identity_root = folder if checkout is None else checkout.main_root
-    normalized = normalize_origin(origin, identity_root)
+    origin, identity_root, normalized = _identity(folder, checkout)
     index = _read_index(root, index_file)
     return Project(
         root=root,
@@ -64,6 +62,20 @@ def find_project(cwd: str | Path, index_file: str) -> Project:
         index_text=index.text,
         index_notice=index.notice,
     )
+
+
+def find_project_id(cwd: str | Path) -> str:
+    """Return the id alone of the project that the folder `cwd` belongs to; raises nothing."""
+    folder = _resolved(str(cwd))
+    _, identity_root, normalized = _identity(folder, find_checkout(folder))
+    return derive_project_id(normalized or identity_root)
+
+
+def _identity(folder: str, checkout: Checkout | None) -> tuple[str, str, str]:
+    """Return the origin, the folder that stands for the project without one, and the normalised origin."""
+    origin = "" if checkout is None else read_origin(checkout)
+    identity_root = folder if checkout is None else checkout.main_root
+    return origin, identity_root, normalize_origin(origin, identity_root)
 
 
 def derive_project_id(identity: str) -> str:

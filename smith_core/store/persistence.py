@@ -239,17 +239,20 @@ class DiskPersistence:
             raise translate(error, self._folder) from error
 
 
-def open_disk_persistence(folder: Path, *, cwd: str = "", project_id: str = "") -> DiskPersistence:
+def open_disk_persistence(
+    folder: Path, *, cwd: str = "", project_id: Callable[[], str] = lambda: ""
+) -> DiskPersistence:
     """Return the store below `folder` (see `paths.data_dir`), which is opened in the background; raises nothing.
 
-    cwd, project_id: where this process works, for conversations whose first turn has not ended.
+    cwd, project_id: where this process works, for conversations whose first turn has not ended; the id is asked for
+    in the background too.
     """
 
     def make_store() -> "Store":
         # TinyDB takes a while to import, and the first paint does not need it.
         from smith_core.store.store import Store
 
-        return Store(folder, cwd, project_id)
+        return Store(folder, cwd, project_id())
 
     persistence = DiskPersistence(make_store, folder)
     persistence.begin()

@@ -9,7 +9,7 @@ from smith_core.cancel import new_root
 from smith_core.errors import failure
 from smith_core.messages import ToolCall, ToolResult
 from smith_core.project import Project
-from smith_core.runtime import compose_services
+from smith_core.runtime import compose_services, open_store
 from smith_core.store.interface import Note
 from smith_core.store.memory import MemoryPersistence
 from smith_core.tools.base import ToolContext
@@ -187,6 +187,20 @@ async def test_a_model_finds_what_was_said_in_another_conversation_of_this_proje
     assert "in 'Where is the parser?', message 2\n   The answer is in parseHTTPRequest." in found.content
     assert "project note proto" in found.content
     assert "elsewhere" not in found.content and "secret" not in found.content
+    await runtime.stop_session("done")
+
+
+async def test_what_the_first_turn_of_a_conversation_notes_is_found_in_its_project_at_once_and_later(
+    tmp_path: Path,
+) -> None:
+    look = calls(("recall", {"query": "zebra"}))
+    client = ScriptedClient(calls(("record", {"key": "finding", "value": "a zebra"})), look, "ok", look, "ok")
+    store = open_store(tmp_path / "data", tmp_path)
+    runtime = open_stored_engine(tmp_path, client, persistence=store, is_searched=True)
+    await run_turn(runtime, "look around")
+    await run_turn(runtime, "look again")
+    found = [message.content for message in runtime.services.conversation.messages if message.name == "recall"]
+    assert len(found) == 2 and all("a zebra" in content for content in found), found
     await runtime.stop_session("done")
 
 
