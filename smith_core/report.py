@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from smith_core.errors import AgentError
-from smith_core.messages import Usage
+from smith_core.messages import MutationState, Usage
 from smith_core.text import clean_text
 
 ReportStatus = Literal["ok", "partial", "blocked"]
@@ -44,7 +44,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 class DispatchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the parent gets of a child: its report, or an honest account of why there is none.
 
-    recall_key: where the scratchpad has it, "" when it could not be kept.
+    recall_key: where the scratchpad has it, "" when it could not be kept. mutation_state: whether its commands and
+    edits may have changed something, unknown when one of them was cut off.
     """
 
     job_id: str
@@ -59,6 +60,7 @@ class DispatchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     cancelled: bool = False
     error: AgentError | None = None
     usage: Usage = Usage()
+    mutation_state: MutationState = "none"
     recall_key: str = ""
 
 

@@ -36,6 +36,9 @@ from smith_core.window import WindowLimits, without_stranded
 MALFORMED_KEPT_CHARS = 2000
 """How much of arguments that are no JSON object the model gets to see again."""
 
+_CANCELLED = ("the turn was cancelled", CANCELLED)
+_HAS_ENDED = AgentError(kind="policy", code="turn_ended", message="the turn has ended", origin="turn")
+
 # An even number of backslashes before it leaves the last one to be the escape.
 _ESCAPED_NUL = later(r"(?<!\\)((?:\\\\)*)\\u0000")
 
@@ -147,7 +150,7 @@ class _TurnLoop:
         for message in tuple(self.messages):
             for call in message.tool_calls:
                 if call.id not in answered:
-                    self._answer(call, not_run(call.id, "the turn broke off"))
+                    self._answer(call, not_run(call.id, "the turn broke off", error))
         return self._finish("cancelled" if error.kind == "cancelled" else "error", error)
 
     def _transcript(self) -> tuple[Message, ...]:
@@ -216,8 +219,10 @@ class _TurnLoop:
                 spec = self.setup.registry.get(call.name)
                 if result.ok and spec is not None and spec.is_terminal:
                     terminal = result
-            for call in group[len(runnable) :]:
-                self._answer(call, not_run(call.id, self._why_not(has_ended=terminal is not None)))
+            left = group[len(runnable) :]
+            why = self._why_not(has_ended=terminal is not None) if left else None
+            for call in left:
+                self._answer(call, not_run(call.id, *(why or _CANCELLED)))
         if self.setup.token.is_cancelled:
             return self._finish("cancelled", CANCELLED)
         if terminal is not None:
@@ -234,12 +239,13 @@ class _TurnLoop:
         self.calls_made += len(runnable)
         return runnable
 
-    def _why_not(self, *, has_ended: bool) -> str:
+    def _why_not(self, *, has_ended: bool) -> tuple[str, AgentError] | None:
+        """Return why no call may run now, in words and as an error; None when one may."""
         if self.setup.token.is_cancelled:
-            return "the turn was cancelled"
+            return _CANCELLED
         if has_ended:
-            return "the turn has ended"
-        return "the tool budget of this turn is used up" if self._budget_left() <= 0 else ""
+            return "the turn has ended", _HAS_ENDED
+        return ("the tool budget of this turn is used up", self._over_budget()) if self._budget_left() <= 0 else None
 
     async def _run_call(self, call: ToolCall) -> ToolResult:
         self.setup.emit(ToolStarted(call_id=call.id, name=call.name, arguments=call.arguments))

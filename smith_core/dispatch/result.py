@@ -6,7 +6,7 @@ import msgspec
 
 from smith_core.dispatch.service import LiveChild
 from smith_core.errors import AgentError
-from smith_core.messages import Message, StopReason
+from smith_core.messages import Message, MutationState, StopReason
 from smith_core.report import DispatchResult, Report, ReportStatus, coerce_report
 from smith_core.text import shorten
 
@@ -14,6 +14,7 @@ LAST_WORDS = 2_000
 """Most characters that are kept of what a child said last when it did not report."""
 
 _CHANGING = frozenset({"edit", "write"})
+_MUTATING = _CHANGING | {"bash"}
 _REPORT_FIELDS: tuple[str, ...] = Report.__struct_fields__
 
 
@@ -30,7 +31,10 @@ def report_in(messages: Sequence[Message]) -> Report | None:
 def reported(role: str, child: LiveChild, report: Report) -> DispatchResult:
     """Return the result of a child that has reported."""
     fields = {name: getattr(report, name) for name in _REPORT_FIELDS}
-    return DispatchResult(job_id=child.job_id, role=role, usage=child.usage, **fields)
+    state = mutation_state_after(child.messages)
+    if report.changes and state == "none":
+        state = "attempted"
+    return DispatchResult(job_id=child.job_id, role=role, usage=child.usage, mutation_state=state, **fields)
 
 
 def unreported(role: str, child: LiveChild, stop_reason: StopReason, error: AgentError | None) -> DispatchResult:
@@ -57,7 +61,17 @@ def unreported(role: str, child: LiveChild, stop_reason: StopReason, error: Agen
         cancelled=stop_reason == "cancelled",
         error=error or _no_report(role),
         usage=child.usage,
+        mutation_state=mutation_state_after(child.messages),
     )
+
+
+def mutation_state_after(messages: Sequence[Message]) -> MutationState:
+    """Say whether the commands and edits of a child may have changed something."""
+    calls = {call.id for message in messages for call in message.tool_calls if call.name in _MUTATING}
+    if not calls:
+        return "none"
+    ended = {message.tool_call_id for message in messages if message.role == "tool" and not message.cancelled}
+    return "attempted" if calls <= ended else "unknown"
 
 
 def last_words(messages: Sequence[Message]) -> str:

@@ -49,7 +49,10 @@ class ChildTurns:
             source_role=role.name,
             job_id=turn.job.job_id,
         )
-        return await run_turn(make_setup(context, self._place, parts))
+        output = await run_turn(make_setup(context, self._place, parts))
+        if output.most_tokens is not None:
+            context.service_handles.model.note_limit(model.model, context.config_snapshot, output.most_tokens)
+        return output
 
     def _context_of(self, turn: ChildTurn) -> ExecutionContext:
         """Return the parent's context made the child's own: settings and handles are inherited, the history is not."""

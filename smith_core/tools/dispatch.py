@@ -79,7 +79,7 @@ def outcome_of(result: DispatchResult) -> ToolOutcome:
         content=shown,
         error=result.error,
         cancelled=result.cancelled,
-        mutation_state="attempted" if result.changes else "none",
+        mutation_state=result.mutation_state,
         metadata=ToolMetadata(
             job_id=result.job_id, recall_key=result.recall_key, omitted_chars=max(0, len(content) - len(shown))
         ),

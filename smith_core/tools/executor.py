@@ -64,9 +64,10 @@ def refused(call_id: str, error: AgentError) -> ToolResult:
     return ToolResult(call_id=call_id, ok=False, content=error.message, error=error)
 
 
-def not_run(call_id: str, why: str) -> ToolResult:
+def not_run(call_id: str, why: str, error: AgentError = CANCELLED) -> ToolResult:
     """Return the result of a call that was never started, so that its id is answered all the same."""
-    return ToolResult(call_id=call_id, ok=False, content=f"not run: {why}", error=CANCELLED, cancelled=True)
+    was_cancelled = error.kind == "cancelled"
+    return ToolResult(call_id=call_id, ok=False, content=f"not run: {why}", error=error, cancelled=was_cancelled)
 
 
 async def _run(spec: ToolSpec, arguments: Any, context: ToolContext) -> ToolOutcome:

@@ -79,6 +79,7 @@ async def test_calls_beyond_the_budget_are_answered_but_not_run(tmp_path: Path) 
     last = runtime.services.conversation.messages[-1]
     assert last.tool_call_id == "c3"
     assert "not run" in last.content
+    assert not last.cancelled, "nobody has cancelled it"
 
 
 async def test_an_error_that_no_retry_helps_ends_the_turn_at_once(tmp_path: Path) -> None:

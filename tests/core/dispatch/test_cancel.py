@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from smith_core.commands.opening import ResumeWish
-from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, TextDelta
+from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, TextDelta, ToolEnded, ToolStarted
 from smith_core.llm.protocol import ModelRequest, StreamDone, StreamText
-from smith_core.messages import Message, ToolCall
+from smith_core.messages import Message, ToolCall, ToolResult
 from smith_core.runtime import Runtime
 from smith_core.session.values import TurnRequest
 from smith_core.store.repair import repair
@@ -78,6 +78,20 @@ async def test_one_child_is_cancelled_alone(tmp_path: Path) -> None:
     assert (good.status, good.cancelled) == ("ok", False)
     assert runtime.services.conversation.messages[-1].content == "done"
     assert not runtime.cancel_child("nobody")
+
+
+async def test_b07_a_child_that_was_cancelled_in_a_command_may_have_changed_something(tmp_path: Path) -> None:
+    waits = calls(("bash", {"command": "sleep 60"}))
+    client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=[waits]))
+    runtime = open_engine(tmp_path, client)
+    ended: list[ToolResult] = []
+    async for event in runtime.process_raw_input("go"):
+        if isinstance(event, ChildEvent) and isinstance(event.event, ToolStarted):
+            runtime.cancel()
+        if isinstance(event, ToolEnded):
+            ended.append(event.result)
+    (result,) = ended
+    assert (result.cancelled, result.mutation_state) == (True, "unknown")
 
 
 async def test_a_childs_transcript_and_usage_come_back_after_a_restart(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from smith_core.errors import AgentError
 from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, MessageAdded, RequestStarted, ToolEnded
 from smith_core.llm.protocol import Completion, ModelRequest, StreamDone, StreamText
 from smith_core.messages import Message, Usage
+from smith_core.model import ModelChoice
 from smith_core.report import DispatchResult
+from smith_core.roles import ROLES
 from tests.support.cast import cast, results_of, role_of, task_of
 from tests.support.engine import command, open_engine, open_stored_engine, run_turn, shape
 from tests.support.scripted_client import Answer, ScriptedClient, calls
@@ -324,6 +326,53 @@ async def test_each_call_costs_one_of_the_budget(tmp_path: Path) -> None:
     answers = results_of(runtime.services.conversation.messages)
     assert [answer.ok for answer in answers] == [True, True, False]
     assert "not run" in answers[2].content
+
+
+async def test_calls_behind_a_report_are_not_run_and_not_called_cancelled(tmp_path: Path) -> None:
+    both = calls(("report", FOUND), ("bash", {"command": "touch never"}))
+    client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=[both]))
+    runtime = open_engine(tmp_path, client)
+    events = [event async for event in runtime.process_raw_input("go")]
+    inner = [event.event for event in events if isinstance(event, ChildEvent)]
+    (left,) = [event.result for event in inner if isinstance(event, ToolEnded) and event.name == "bash"]
+    assert (left.content, left.cancelled, left.error and left.error.kind) == (
+        "not run: the turn has ended",
+        False,
+        "policy",
+    )
+    assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "state"),
+    [
+        ([report()], "none"),
+        ([calls(("code_files", {})), REFUSED], "none"),
+        ([calls(("bash", {"command": "true"})), report()], "attempted"),
+        ([calls(("write", {"path": "new.txt", "content": "x"})), REFUSED], "attempted"),
+        ([report(**DONE)], "attempted"),
+    ],
+)
+async def test_a_dispatch_says_whether_the_child_may_have_changed_something(
+    tmp_path: Path, answers: list[Answer], state: str
+) -> None:
+    client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=answers))
+    runtime = open_engine(tmp_path, client)
+    events = [event async for event in runtime.process_raw_input("go")]
+    (ended,) = [event.result for event in events if isinstance(event, ToolEnded)]
+    assert ended.mutation_state == state
+
+
+async def test_a_window_that_a_child_found_smaller_is_remembered_for_its_model(tmp_path: Path) -> None:
+    too_long = AgentError(kind="protocol", code="context_too_long", message="too long")
+    steps = [calls(("bash", {"command": f"seq {number}000 {number}900"})) for number in range(1, 5)]
+    answers = iter([*steps, too_long, report()])
+    client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=[lambda _: next(answers)]))
+    runtime = open_engine(tmp_path, client)
+    assert (await run_turn(runtime, "go")).text == "done"
+    config = runtime.services.config.effective
+    selected = await runtime.services.model.select(ModelChoice(), ROLES["direct"], config)
+    assert selected.most_tokens is not None
 
 
 async def test_one_childs_failure_does_not_touch_the_others(tmp_path: Path) -> None:

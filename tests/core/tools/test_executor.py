@@ -99,7 +99,10 @@ async def test_b18_content_is_bounded_and_says_so() -> None:
 def test_a_result_that_was_not_run_says_why() -> None:
     result = not_run("c", "the turn was cancelled")
     assert isinstance(result.error, AgentError)
-    assert result.content == "not run: the turn was cancelled"
+    assert (result.content, result.cancelled) == ("not run: the turn was cancelled", True)
+    over = AgentError(kind="budget_exhausted", code="budget_exhausted", message="the budget is used up")
+    result = not_run("c", "the budget is used up", over)
+    assert (result.ok, result.error, result.cancelled) == (False, over, False)
 
 
 def test_schemas_are_self_contained() -> None:
