@@ -11,6 +11,9 @@ Role = Literal["system", "user", "assistant", "tool"]
 MutationState = Literal["none", "attempted", "unknown"]
 StopReason = Literal["completed", "cancelled", "error", "budget_exhausted"]
 
+RESULT_FOLDER = "result/"
+"""How a recall key begins that names what a call of this conversation gave: the id of the call follows."""
+
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One call that the model asked for; `arguments` is JSON text as the provider wants it back."""

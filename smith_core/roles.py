@@ -1,5 +1,7 @@
 """The four roles, whom they may dispatch to, and which tools they may use: policy as two tables."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -33,23 +35,27 @@ def _spec(name: str, alias: str, palette: str, *, user_facing: bool) -> RoleSpec
     )
 
 
-DISPATCH_TARGETS: dict[str, tuple[str, ...]] = {
-    "direct": ("worker", "explorer"),
-    "orchestrator": ("worker", "explorer"),
-    "worker": (),
-    "explorer": (),
-}
+DISPATCH_TARGETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "direct": ("worker", "explorer"),
+        "orchestrator": ("worker", "explorer"),
+        "worker": (),
+        "explorer": (),
+    }
+)
 
 _EXPLORE = frozenset({"read", "code_map", "code_grep", "code_files", "code_symbols", "code_outline"})
 _WEB = frozenset({"web_search", "web_fetch"})
 _MEMORY = frozenset({"record", "recall", "note", "dispatch"})
 
-TOOL_MATRIX: dict[str, frozenset[str]] = {
-    "direct": _EXPLORE | _WEB | _MEMORY | {"bash", "edit", "write"},
-    "orchestrator": _EXPLORE | _MEMORY | {"git"},
-    "worker": _EXPLORE | _WEB | {"bash", "edit", "write", "report"},
-    "explorer": _EXPLORE | _WEB | {"bash", "report"},
-}
+TOOL_MATRIX: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "direct": _EXPLORE | _WEB | _MEMORY | {"bash", "edit", "write"},
+        "orchestrator": _EXPLORE | _MEMORY | {"git"},
+        "worker": _EXPLORE | _WEB | {"bash", "edit", "write", "report"},
+        "explorer": _EXPLORE | _WEB | {"bash", "report"},
+    }
+)
 
 ROLES: dict[str, RoleSpec] = {
     spec.name: spec

@@ -81,9 +81,15 @@ class Runtime:
         """Open the session; turns can be run from here on."""
         self.session.start_session()
 
-    async def stop_session(self, reason: str) -> None:
-        """Close the session, cancel what runs and put it on record, and end the model host and the store."""
-        self.session.stop_session(reason)
+    async def stop_session(self, reason: str, error: Exception | None = None) -> None:
+        """Close the session, cancel what runs and put it on record, and end the model host and the store.
+
+        error: what ends it, if it has not come to its end in good order.
+        """
+        if error is None:
+            self.session.stop_session(reason)
+        else:
+            self.session.fail_session(error)
         await self.session.wait_for_turn(TURN_END_S)
         if self._opening is not None:
             await asyncio.wait({self._opening}, timeout=TURN_END_S)

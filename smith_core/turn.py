@@ -18,7 +18,7 @@ from smith_core.llm.protocol import Completion, Endpoint, ModelClient, ModelRequ
 from smith_core.llm.retry import CompletionOutcome, RetryPolicy, request_completion
 from smith_core.llm.wire import sends_reasoning
 from smith_core.log import LOGGER
-from smith_core.messages import Message, StopReason, ToolCall, ToolResult, Usage, prompt_message
+from smith_core.messages import RESULT_FOLDER, Message, StopReason, ToolCall, ToolResult, Usage, prompt_message
 from smith_core.model import SelectedModel
 from smith_core.overflow import ask_within_window
 from smith_core.patterns import later
@@ -38,6 +38,8 @@ MALFORMED_KEPT_CHARS = 2000
 
 _CANCELLED = ("the turn was cancelled", CANCELLED)
 _HAS_ENDED = AgentError(kind="policy", code="turn_ended", message="the turn has ended", origin="turn")
+
+_PLAIN_ID = later(r"[A-Za-z0-9_.:-]{1,120}")
 
 # An even number of backslashes before it leaves the last one to be the escape.
 _ESCAPED_NUL = later(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -249,9 +251,22 @@ class _TurnLoop:
 
     async def _run_call(self, call: ToolCall) -> ToolResult:
         self.setup.emit(ToolStarted(call_id=call.id, name=call.name, arguments=call.arguments))
-        result = await execute(call, self.setup.role.name, self.setup.registry, self.setup.make_tool_context)
+        result = await execute(call, self.setup.role.name, self.setup.registry, self._context_of)
         self.setup.emit(ToolEnded(name=call.name, result=result))
         return result
+
+    def _context_of(self, call_id: str) -> ToolContext:
+        return msgspec.structs.replace(self.setup.make_tool_context(call_id), result_of=self._result_of)
+
+    def _result_of(self, call_id: str) -> str | None:
+        told = (message for message in (*self.setup.history, *self.messages) if message.role == "tool")
+        return next((message.content for message in told if message.tool_call_id == call_id), None)
+
+    def _recall_key(self, call: ToolCall, content: str) -> str:
+        """Return the key of a result that is long enough to be left out later, where the role can ask for it again."""
+        may_be_elided = len(content) > self.limits.elide_over_chars and _PLAIN_ID.fullmatch(call.id)
+        can_recall = any(tool.name == "recall" for tool in self.tools)
+        return f"{RESULT_FOLDER}{call.id}" if may_be_elided and can_recall else ""
 
     def _answer(self, call: ToolCall, result: ToolResult) -> None:
         self.setup.emit(ToolEnded(name=call.name, result=result))
@@ -266,7 +281,7 @@ class _TurnLoop:
                 name=call.name,
                 ok=result.ok,
                 cancelled=result.cancelled,
-                recall_key=result.metadata.recall_key,
+                recall_key=result.metadata.recall_key or self._recall_key(call, result.content),
                 metadata=result.metadata,
                 created_at=time.time(),
             )

@@ -180,7 +180,7 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
     async def on_unmount(self) -> None:
         """End what still runs."""
         if self.has_engine:
-            await self.runtime.stop_session("quit")
+            await self.runtime.stop_session("quit", self.crash)
             self.unsaved = self.runtime.unsaved_sentence()
 
     # Actions

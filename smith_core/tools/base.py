@@ -32,7 +32,8 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     job that cannot be given. permit: decides whether a call of a tool that changes things may run, given the call and
     its decoded arguments: returns why not, or None; everything may run without it. sandbox: gives the sandbox for
     commands, None where they run without one; raises AgentFailure where they may not run at all. changes: keeps what
-    files are before they are changed, None where nothing is kept.
+    files are before they are changed, None where nothing is kept. result_of: returns what a call of this conversation
+    gave, by its id, None when there is none.
     """
 
     call_id: str
@@ -52,6 +53,7 @@ class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     permit: Callable[[ToolCall, Any], Awaitable[AgentError | None]] | None = None
     sandbox: Callable[[], Awaitable["Sandbox | None"]] | None = None
     changes: "TurnRecorder | None" = None
+    result_of: Callable[[str], str | None] = lambda call_id: None
 
     def is_cancelled(self) -> bool:
         """Whether the person cancelled the turn."""

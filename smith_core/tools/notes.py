@@ -8,6 +8,7 @@ import msgspec
 
 from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
+from smith_core.messages import RESULT_FOLDER
 from smith_core.store.interface import Note, Persistence
 from smith_core.text import clean_text, shorten
 from smith_core.tools.base import MODEL_TEXT_LIMIT, ToolContext, ToolOutcome, ToolSpec, failed, succeeded
@@ -35,7 +36,10 @@ class RecordArguments(msgspec.Struct, frozen=True, kw_only=True):
 class RecallArguments(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of recall."""
 
-    key: Annotated[str | None, msgspec.Meta(description="Return the note of this key, whole.")] = None
+    key: Annotated[
+        str | None,
+        msgspec.Meta(description="Return the note of this key, or the tool output that was left out under it, whole."),
+    ] = None
     offset: Annotated[int, msgspec.Meta(ge=0, description="With key: go on at this character of a long note.")] = 0
     prefix: Annotated[
         Any, msgspec.Meta(description="List the notes whose keys begin with this.", extra_json_schema=_TEXT)
@@ -80,6 +84,9 @@ async def recall(arguments: RecallArguments, ctx: ToolContext) -> ToolOutcome:
     if prefix is True or (isinstance(prefix, str) and prefix.strip().lower() == "true" and key):
         key, prefix = "", key
     prefix = prefix.strip() if isinstance(prefix, str) else ""
+    left_out = ctx.result_of(key.removeprefix(RESULT_FOLDER)) if key.startswith(RESULT_FOLDER) else None
+    if left_out is not None:
+        return _page(key, left_out, arguments.offset)
 
     async def work(store: Persistence) -> ToolOutcome:
         if not key:
@@ -89,23 +96,23 @@ async def recall(arguments: RecallArguments, ctx: ToolContext) -> ToolOutcome:
             )
         note = await store.get_note(ctx.conversation_id, key)
         if note is not None:
-            return _page(note, arguments.offset)
+            return _page(note.key, note.text, arguments.offset)
         return _no_note(key, await store.list_notes(ctx.conversation_id), "recall without arguments lists all keys")
 
     return await _reading(work, ctx)
 
 
-def _page(note: Note, offset: int) -> ToolOutcome:
-    """Return a note from a character on, as far as a result has room, and how to get at what follows."""
-    length = len(note.text)
+def _page(key: str, text: str, offset: int) -> ToolOutcome:
+    """Return a text from a character on, as far as a result has room, and how to get at what follows."""
+    length = len(text)
     if offset and offset >= length:
-        return failed(f"{note.key} has {length} characters, so that none follows {offset}", code="bad_offset")
+        return failed(f"{key} has {length} characters, so that none follows {offset}", code="bad_offset")
     end = offset + _PAGE_CHARACTERS
     if not offset and length <= MODEL_TEXT_LIMIT:
-        return succeeded(note.text)
+        return succeeded(text)
     more = f"; offset {end} goes on" if end < length else ", the end"
     place = f"[characters {offset} to {min(end, length)} of {length}{more}]"
-    return succeeded(f"{note.text[offset:end]}\n{place}")
+    return succeeded(f"{text[offset:end]}\n{place}")
 
 
 async def note(arguments: NoteArguments, ctx: ToolContext) -> ToolOutcome:
@@ -216,8 +223,8 @@ RECORD = ToolSpec(
 RECALL = ToolSpec(
     name="recall",
     description=(
-        "Look back: key returns a note of the scratchpad whole, prefix lists notes, query searches all earlier "
-        "conversations and notes of this project. Without arguments it lists the scratchpad."
+        "Look back: key returns a note of the scratchpad or left out tool output whole, prefix lists notes, query "
+        "searches all earlier conversations and notes of this project. Without arguments it lists the scratchpad."
     ),
     arguments=RecallArguments,
     handler=recall,

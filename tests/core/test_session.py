@@ -113,6 +113,14 @@ async def test_session_states(tmp_path: Path) -> None:
     assert runtime.session.state.status == "failed"
 
 
+async def test_a_session_that_a_crash_ends_has_failed(tmp_path: Path) -> None:
+    runtime = open_engine(tmp_path, ScriptedClient("hi"))
+    await runtime.stop_session("quit", ValueError("a bug"))
+    state = runtime.session.state
+    assert state.status == "failed"
+    assert state.error is not None and state.error.kind == "internal"
+
+
 async def test_a_turn_that_cannot_be_saved_says_so_and_goes_on(tmp_path: Path) -> None:
     class FullDisk(MemoryPersistence):
         async def persist_turn(self, record: TurnRecord) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 from smith_core.config.schema import to_config
@@ -17,11 +18,11 @@ from smith_core.events import (
     TurnEnded,
     TurnStarted,
 )
-from smith_core.llm.protocol import Completion, StreamDone, StreamText
+from smith_core.llm.protocol import Completion, ModelRequest, StreamDone, StreamText
 from smith_core.messages import ToolCall, Usage
 from smith_core.turn import timeouts
 from tests.support.engine import open_engine, run_turn, shape
-from tests.support.scripted_client import ScriptedClient, calls
+from tests.support.scripted_client import Answer, ScriptedClient, calls
 
 REFUSED = AgentError(kind="transport", code="unauthorized", message="the key was refused")
 
@@ -80,6 +81,27 @@ async def test_calls_beyond_the_budget_are_answered_but_not_run(tmp_path: Path) 
     assert last.tool_call_id == "c3"
     assert "not run" in last.content
     assert not last.cancelled, "nobody has cancelled it"
+
+
+async def test_tool_output_that_is_left_out_comes_back_by_its_key_in_this_turn_and_in_later_ones(
+    tmp_path: Path,
+) -> None:
+    def ask_for_it(request: ModelRequest) -> Answer:
+        first = next(message for message in request.messages if message.role == "tool")
+        found = re.search(r'recall\(key="([^"]+)"\)', first.content)
+        assert found, first.content
+        return calls(("recall", {"key": found[1]}))
+
+    true = calls(("bash", {"command": "true"}))
+    client = ScriptedClient(calls(("bash", {"command": "seq 5000"})), true, true, ask_for_it, "done", ask_for_it, "ok")
+    settings = {"context_management": {"tool_output_keep_rounds": 1, "tool_output_elide_over_chars": 500}}
+    runtime = open_engine(tmp_path, client, settings)
+    await run_turn(runtime, "go")
+    await run_turn(runtime, "and again")
+    results = [message for message in runtime.services.conversation.messages if message.role == "tool"]
+    whole = results[0].content
+    assert whole.endswith("5000\n") or "\n5000" in whole
+    assert [message.content for message in results if message.name == "recall"] == [whole, whole]
 
 
 async def test_an_error_that_no_retry_helps_ends_the_turn_at_once(tmp_path: Path) -> None:
