@@ -206,6 +206,12 @@ class App:
         self.prompts += 1
         return f"{kind}{self.prompts:05d} {words}"
 
+    def expect_removal(self, most: int) -> None:
+        """Know that somebody takes away up to so many marks on purpose."""
+        # What was said to the turn that goes may be acknowledged only long after, by the end of another turn.
+        self.model.take_said()
+        self.ledger.expect_removal(most)
+
     def look(self) -> None:
         """Check what has to hold at any time: the requests, the store, the process."""
         self.ledger.acknowledge(self.model.take_heard())

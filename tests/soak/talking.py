@@ -45,7 +45,7 @@ def cancel(app: App) -> None:
 def edit_history(app: App) -> None:
     """Edit or delete a message, and maybe take that back; while a turn runs it is refused."""
     app.home()
-    app.ledger.expect_removal(_MOST_REMOVED)
+    app.expect_removal(_MOST_REMOVED)
     app.type("\x1bi")
     time.sleep(0.5)
     choose(app, (UP, PAGE_UP, DOWN), app.rng.randint(0, 5))
@@ -67,7 +67,7 @@ def edit_history(app: App) -> None:
 
 def undo(app: App) -> None:
     """Take the last turn back, or ask it again."""
-    app.ledger.expect_removal(_MOST_REMOVED)
+    app.expect_removal(_MOST_REMOVED)
     command(app, app.rng.choice(("/undo", "/retry", "/undo 2")))
     app.let_turn_end(10.0)
 
