@@ -1,9 +1,7 @@
 """What an endpoint says when it refuses: HTTP statuses, error bodies and error objects inside a stream."""
 
 import re
-import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
@@ -12,6 +10,7 @@ from smith_core.errors import AgentError
 from smith_core.llm.context_sizes import context_sizes, data_of
 from smith_core.llm.faults import Target, fault
 from smith_core.llm.json_values import whole_number
+from smith_core.llm.waits import parse_retry_after, wait_named_in
 
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens"
@@ -20,8 +19,19 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _QUOTA = re.compile(r"insufficient[_ ]quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
-_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-_TOO_LONG_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_KNOWN_CODES: Mapping[str, str] = {
+    "context_length_exceeded": "context_too_long",
+    "exceed_context_size_error": "context_too_long",
+    "insufficient_quota": "quota_exhausted",
+    "exceeded_current_quota_error": "quota_exhausted",
+    "billing_hard_limit_reached": "quota_exhausted",
+    "billing_not_active": "quota_exhausted",
+    "billing_error": "quota_exhausted",
+}
+"""What an endpoint's own code means, whatever its status and its words are."""
+
+_RATE_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error"})
+"""Codes with which words about billing are advice, and no account is used up."""
 
 _STATUS_CODES: Mapping[int, str] = {
     400: "bad_request",
@@ -39,6 +49,8 @@ _STATUS_CODES: Mapping[int, str] = {
 }
 _STATUS_WORDS: tuple[tuple[str, int], ...] = (
     ("rate_limit", 429),
+    ("quota", 429),
+    ("resource_exhausted", 429),
     ("overloaded", 503),
     ("authentication", 401),
     ("permission", 403),
@@ -50,18 +62,25 @@ _STATUS_WORDS: tuple[tuple[str, int], ...] = (
 def refusal(status: int, headers: Mapping[str, str], body: str, target: Target) -> AgentError:
     """Return the error of an HTTP answer that is not a success, or of an error object inside a stream."""
     said, code = read_error_body(body)
-    retry_after_s = parse_retry_after(headers)
-    our_code = _refusal_code(status, code, said, retry_after_s is not None)
-    error = fault(our_code, target, detail=said, status=status, retry_after_s=retry_after_s)
+    wait_s = parse_retry_after(headers)
+    return _refused(status, code, said, wait_named_in(body) if wait_s is None else wait_s, target)
+
+
+def _refused(status: int, code: str, said: str, wait_s: float | None, target: Target) -> AgentError:
+    our_code = _refusal_code(status, code, said, wait_s is not None)
+    error = fault(our_code, target, detail=said, status=status, retry_after_s=wait_s)
     if our_code != "context_too_long":
         return error
     return msgspec.structs.replace(error, data={**error.data, **data_of(context_sizes(said))})
 
 
 def _refusal_code(status: int, code: str, said: str, names_a_wait: bool) -> str:
-    if code in _TOO_LONG_CODES or (status in (400, 413, 422, 500) and _TOO_LONG.search(said)):
+    if code in _KNOWN_CODES:
+        return _KNOWN_CODES[code]
+    if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
         return "context_too_long"
-    if code in _QUOTA_CODES or (status in (403, 429) and not names_a_wait and _QUOTA.search(said)):
+    is_about_limits = status in (403, 429) and code not in _RATE_CODES and not names_a_wait
+    if is_about_limits and _QUOTA.search(said):
         return "quota_exhausted"
     if status in _STATUS_CODES:
         return _STATUS_CODES[status]
@@ -91,25 +110,8 @@ def read_error_value(value: Any) -> tuple[str, str]:
         return str(inner), ""
     message = inner.get("message") or inner.get("detail") or ""
     names = [str(inner[field]) for field in ("code", "type", "status") if inner.get(field)]
-    known = [name for name in names if name in _TOO_LONG_CODES | _QUOTA_CODES]
+    known = [name for name in names if name in _KNOWN_CODES or name in _RATE_CODES]
     return str(message), (known or names or [""])[0]
-
-
-def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the wait in seconds that `Retry-After` (seconds or a date) or `retry-after-ms` asks for."""
-    lower = {name.lower(): value.strip() for name, value in headers.items()}
-    try:
-        if "retry-after-ms" in lower:
-            return max(0.0, float(lower["retry-after-ms"]) / 1000)
-        return max(0.0, float(lower["retry-after"]))
-    except KeyError:
-        return None
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(lower.get("retry-after", "")).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
 
 
 def error_inside(value: Mapping[str, Any], target: Target) -> AgentError:
@@ -117,7 +119,9 @@ def error_inside(value: Mapping[str, Any], target: Target) -> AgentError:
     message, code = read_error_value(value)
     inner = value.get("error", value)
     words = message if code in message else f"{message} ({code})"
-    return refusal(_status_of(inner if isinstance(inner, Mapping) else {}, code), {}, words or str(value), target)
+    said, code_inside = read_error_body(words or str(value))
+    status = _status_of(inner if isinstance(inner, Mapping) else {}, code)
+    return _refused(status, code or code_inside, said, wait_named_in(repr(value)), target)
 
 
 def _status_of(error: Mapping[str, Any], code: str) -> int:

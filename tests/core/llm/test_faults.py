@@ -22,7 +22,8 @@ from smith_core.llm.faults import (
 )
 from smith_core.llm.keys import clean_key, redact
 from smith_core.llm.protocol import Endpoint, Timeouts
-from smith_core.llm.refusals import parse_retry_after, refusal
+from smith_core.llm.refusals import error_inside, refusal
+from smith_core.llm.waits import parse_retry_after, wait_named_in
 
 KEY = "sk-test-SECRET123"
 TARGET = Target(model="m1", endpoint=Endpoint(api_url="https://api.example/v1", api_key=KEY, api_key_env="LLM_API_KEY"))
@@ -71,6 +72,77 @@ def test_every_status_has_its_code(status: int, body: str, code: str, retryable:
     if code not in ("context_too_long", "bad_answer"):
         assert error.data["status"] == status
     assert "https://api.example/v1" in error.message and "m1" in error.message
+
+
+GEMINI_SAYS = "You exceeded your current quota, please check your plan and billing details."
+GEMINI = {
+    "code": 429,
+    "message": f"{GEMINI_SAYS}\n* Quota exceeded for metric: x, limit: 10\nPlease retry in 20.04s.",
+    "status": "RESOURCE_EXHAUSTED",
+    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "20s"}],
+}
+OPENAI_SAYS = "Rate limit reached for m on tokens per min (TPM): Limit 10000, Requested 3000. "
+OPENAI_ADVISES = "You can increase your rate limit by adding a payment method at https://p.example/account/billing."
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "code", "wait_s"),
+    [
+        (429, GEMINI, "rate_limited", 20.04),
+        (429, {**GEMINI, "message": GEMINI_SAYS}, "rate_limited", 20.0),
+        (429, {**GEMINI, "message": GEMINI_SAYS, "details": []}, "quota_exhausted", None),
+        (429, {"message": OPENAI_SAYS + "Please try again in 20s. " + OPENAI_ADVISES}, "rate_limited", 20.0),
+        (429, {"message": OPENAI_SAYS + OPENAI_ADVISES, "code": "rate_limit_exceeded"}, "rate_limited", None),
+        (429, {"message": OPENAI_SAYS + OPENAI_ADVISES, "type": "rate_limit_error", "code": 429}, "rate_limited", None),
+        (429, {"message": "retry in 20s", "code": "insufficient_quota"}, "quota_exhausted", 20.0),
+        (429, {"message": "retry in 20s", "type": "exceeded_current_quota_error"}, "quota_exhausted", 20.0),
+        (429, {"message": "no", "code": "billing_hard_limit_reached"}, "quota_exhausted", None),
+        (403, {"message": "check your billing"}, "quota_exhausted", None),
+        (413, {"message": "too large for TPM, try again", "code": "rate_limit_exceeded"}, "too_large", None),
+        (503, {"message": "overloaded, try again in 5 seconds"}, "server_error", 5.0),
+    ],
+)
+def test_a_limit_for_a_moment_is_told_from_an_account_that_is_used_up(
+    status: int, error: dict[str, Any], code: str, wait_s: float | None
+) -> None:
+    for body in ({"error": error}, [{"error": error}]):
+        refused = refusal(status, {}, msgspec.json.encode(body).decode(), TARGET)
+        assert (refused.code, refused.data.get("retry_after_s")) == (code, wait_s)
+        assert refused.retryable == FAULTS[code].retryable
+    inside = error_inside({"error": {**error, "status_code": status}}, TARGET)
+    assert (inside.code, inside.data.get("retry_after_s")) == (code, wait_s)
+
+
+def test_a_used_up_account_inside_a_stream_is_known_by_its_code() -> None:
+    error = error_inside({"error": {"message": "no more, try again in 9s", "code": "insufficient_quota"}}, TARGET)
+    assert (error.code, error.retryable, error.data["status"]) == ("quota_exhausted", False, 429)
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ("Please retry in 20.040512s.", 20.040512),
+        ("Please try again in 6m0s. Visit", 360.0),
+        ("try again in 1h2m3.5s", 3723.5),
+        ("Try again in 250ms", 0.25),
+        ("Please retry after 22 seconds.", 22.0),
+        ("try again in 1 minute, 5 seconds", 65.0),
+        ('retry in 2s ... \\"retryDelay\\": \\"31s\\"', 31.0),
+        ("{'retry_delay': '7s'}", 7.0),
+        ("try again in 20 sheep", None),
+        ("try again in a moment", None),
+        ("try again in 5", None),
+        ("I was asked to wait 20s", None),
+        ("", None),
+    ],
+)
+def test_a_wait_is_read_out_of_the_words(body: str, seconds: float | None) -> None:
+    assert wait_named_in(body) == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_header_goes_before_a_wait_in_the_body() -> None:
+    error = refusal(429, {"retry-after": "3"}, "try again in 20s", TARGET)
+    assert error.data["retry_after_s"] == 3.0
 
 
 @pytest.mark.parametrize(("key", "said"), [("sk-12345678", "KEY was refused; leave, export"), ("", "KEY is not set;")])
@@ -201,7 +273,8 @@ def test_any_refusal_becomes_an_error_that_can_be_stored(body: str, status: int,
     assert error.message.isprintable()
 
 
-def test_the_error_body_is_never_read_slowly() -> None:
+@pytest.mark.parametrize("text", ["sk-t", "retry in 1s ", "try again in 999999999", "retryDelay: "])
+def test_the_error_body_is_never_read_slowly(text: str) -> None:
     started = time.perf_counter()
-    refusal(500, {}, "sk-t" * 500_000, TARGET)
+    refusal(500, {}, text * (2_000_000 // len(text)), TARGET)
     assert time.perf_counter() - started < 1

@@ -187,6 +187,13 @@ async def test_retry_after_is_handed_on_and_not_waited_for(endpoint: Endpointed)
     assert time.perf_counter() - started < 1 and len(endpoint.server.requests) == 1
 
 
+async def test_a_wait_that_only_the_body_names_is_handed_on_too(endpoint: Endpointed) -> None:
+    said = "You exceeded your current quota, please check your plan and billing details. Please retry in 20.04s."
+    played = await endpoint.play(Status(429, {"error": {"message": said, "status": "RESOURCE_EXHAUSTED"}}))
+    assert (played.error.code, played.error.retryable) == ("rate_limited", True)
+    assert played.error.data == {"status": 429, "retry_after_s": 20.04}
+
+
 @pytest.mark.parametrize("status", [401, 429, 500])
 async def test_b27_a_refusal_of_megabytes_takes_no_time_and_shows_no_key(status: int, endpoint: Endpointed) -> None:
     started = time.perf_counter()
