@@ -345,8 +345,11 @@ class Session:
 
     def resume_role(self, role: str) -> None:
         """Work in the role of a conversation that is gone on with, unless this start or a setting names one."""
-        is_named = self.has_own_role or self.services.config.effective.active_role != Config().active_role
-        if role in ROLES and ROLES[role].user_facing and not is_named:
+        config = self.services.config
+        # A ready configuration that was handed over has no layers.
+        is_default = config.effective.active_role == Config().active_role
+        is_set = not is_default or config.loaded.source_of("active_role") != "defaults"
+        if role in ROLES and ROLES[role].user_facing and not (self.has_own_role or is_set):
             self.active_role = role
 
     def active_role_from_config(self, changed_path: str) -> None:

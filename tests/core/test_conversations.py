@@ -137,6 +137,29 @@ async def test_stored_settings_are_in_effect_before_the_first_turn(tmp_path: Pat
     await later.stop_session("quit")
 
 
+@pytest.mark.parametrize(
+    ("settings", "line", "role"),
+    [
+        ({}, "", "orchestrator"),
+        ({"active_role": "direct"}, "", "direct"),
+        ({}, "/config set active_role direct", "direct"),
+    ],
+)
+async def test_a_conversation_goes_on_in_its_role_unless_somebody_has_set_one(
+    settings: dict[str, str], line: str, role: str, tmp_path: Path
+) -> None:
+    first = open_stored_engine(tmp_path, ScriptedClient("x"))
+    if line:
+        await command(first, line)
+    await command(first, "/role orchestrator")
+    await run_turn(first, "go")
+    await first.stop_session("quit")
+    runtime = open_stored_engine(tmp_path, ScriptedClient("x"), LAST, settings)
+    await opened(runtime)
+    assert prompts(runtime) == ["go"] and runtime.session.active_role == role
+    await runtime.stop_session("quit")
+
+
 async def test_the_last_messages_of_a_long_conversation_come_first(tmp_path: Path) -> None:
     messages = tuple(Message(role="user", content=f"prompt {number}") for number in range(TAIL_MESSAGES + 50))
     store = open_store(tmp_path / "data")
