@@ -98,6 +98,15 @@ KEYLESS_PROVIDERS = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile"
 """Providers of model ids that work without a key of ours: local servers, and clouds with credentials of their own."""
 
 
+_NOT_LISTED_CODES = frozenset({"not_found", "bad_answer", "bad_request", "forbidden"})
+_NOT_IMPLEMENTED = 501
+
+
+def has_no_listing(error: AgentError) -> bool:
+    """Say whether an endpoint that answered so may work for all that: it only keeps no list of its models."""
+    return error.code in _NOT_LISTED_CODES or error.data.get("status") == _NOT_IMPLEMENTED
+
+
 class ModelService:
     """The handle `model`: the client, the endpoint of a configuration, and the choice of a model."""
 
@@ -169,7 +178,12 @@ class ModelService:
         """Resolve the model of a turn, and start it if it is a local one; AgentFailure says why there is none."""
 
         async def first_of_endpoint() -> str | None:
-            listed = await self.list_models(config) if config.llm_config.api_url else ()
+            if not config.llm_config.api_url:
+                return None
+            try:
+                listed = await self.list_models(config)
+            except AgentFailure as caught:
+                raise _unlisted(caught) from None
             return listed[0].id if listed else None
 
         async def embedded() -> str | None:
@@ -219,6 +233,19 @@ class ModelService:
             await self._client.aclose()
         if self._local is not None:
             await self._local.aclose()
+
+
+def _unlisted(caught: AgentFailure) -> AgentFailure:
+    """Return what to say of a listing that failed: which setting to write, where the endpoint may work without one."""
+    if not has_no_listing(caught.error):
+        return caught
+    return failure(
+        "policy",
+        "no_model",
+        "no model is named, and the endpoint does not list its own: set default_model, or start with --model; "
+        f"it said: {caught.error.message}",
+        origin="model",
+    )
 
 
 def _listing_limits(config: Config) -> Timeouts:
