@@ -12,9 +12,10 @@ from typing import Any, Literal
 import msgspec
 
 from smith_core.embedded.label import SCRIPTED_MODEL, label_of
+from smith_core.embedded.local_models import is_local
 from smith_core.errors import AgentFailure
 from smith_core.llm.host_control import running_hosts
-from smith_core.model import ModelChoice
+from smith_core.model import ModelChoice, has_no_listing
 from smith_core.roles import ROLES
 from smith_core.runtime import Runtime
 from smith_core.secrets import key_variables
@@ -24,15 +25,20 @@ from smith_tui.host_command import describe
 from smith_tui.sanitize import literal
 
 State = Literal["ok", "note", "problem"]
+_OPEN = "whether the endpoint takes the key and the model, the first task shows"
 MARKS: dict[State, str] = {"ok": "✓", "note": "·", "problem": "✗"}
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the report; a `problem` makes the exit status 1."""
+    """One line of the report; a `problem` makes the exit status 1.
+
+    is_open: what a task needs was not tried, so nothing says that it works.
+    """
 
     subject: str
     state: State
     text: str
+    is_open: bool = False
 
 
 def run_doctor(arguments: argparse.Namespace) -> int:
@@ -48,29 +54,30 @@ async def _report(engine: Engine) -> int:
     # Looked for first: what follows would find the host that it starts itself.
     hosts = tuple(_hosts(engine))
     runtime = engine.open_runtime()
-    healthy = True
+    shown: list[Finding] = []
     try:
         for finding in (*_machine(), _rain(engine), *_settings(engine), *_programs(), _web_search(engine), *hosts):
-            healthy &= _show(finding)
-        async for finding in _safety(runtime):
-            healthy &= _show(finding)
-        async for finding in _store(engine, runtime):
-            healthy &= _show(finding)
-        async for finding in _models(engine, runtime):
-            healthy &= _show(finding)
+            shown.append(_show(finding))
+        for findings in (_safety(runtime), _store(engine, runtime), _models(engine, runtime)):
+            async for finding in findings:
+                shown.append(_show(finding))
     finally:
         await runtime.stop_session("finished")
     print()
-    print("Everything that a task needs works." if healthy else "Smith cannot work yet; the lines marked ✗ say why.")
-    return EXIT_OK if healthy else EXIT_ERROR
+    if any(finding.state == "problem" for finding in shown):
+        print("Smith cannot work yet; the lines marked ✗ say why.")
+        return EXIT_ERROR
+    is_open = any(finding.is_open for finding in shown)
+    print(f"Nothing is wrong that can be seen here; {_OPEN}." if is_open else "Everything that a task needs works.")
+    return EXIT_OK
 
 
-def _show(finding: Finding) -> bool:
+def _show(finding: Finding) -> Finding:
     first, *rest = finding.text.splitlines() or [""]
     print(f"{MARKS[finding.state]} {finding.subject:<12} {literal(first)}", flush=True)
     for line in rest:
         print(f"{'':<15}{literal(line)}", flush=True)
-    return finding.state != "problem"
+    return finding
 
 
 def _machine() -> Iterator[Finding]:
@@ -218,6 +225,9 @@ async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
         yield Finding(subject="model", state="problem", text=caught.error.message)
         yield Finding(subject="tour", state="note", text=f"smith-tui tour needs no model ({SCRIPTED_MODEL})")
         return
+    if not config.llm_config.api_url and not is_local(chosen.model):
+        text = f"the one that the model id {chosen.model} names; it was not asked: {_OPEN}"
+        yield Finding(subject="endpoint", state="note", text=text, is_open=True)
     text = f"{chosen.model} (from {chosen.source}, {chosen.context_window} tokens)"
     yield Finding(subject="model", state="ok", text="\n".join(filter(None, (text, label_of(chosen.model).notice))))
 
@@ -228,9 +238,10 @@ async def _endpoint(runtime: Runtime, address: str) -> Finding:
     try:
         listed = await model.list_models(config)
     except AgentFailure as caught:
-        # Some endpoints have no list of models and work; one that refuses the key refuses every request, too.
-        works = caught.error.kind == "protocol" and caught.error.code not in ("unauthorized", "quota_exhausted")
-        state: State = "note" if works else "problem"
-        return Finding(subject="endpoint", state=state, text=caught.error.message)
+        if not has_no_listing(caught.error):
+            return Finding(subject="endpoint", state="problem", text=caught.error.message)
+        return Finding(
+            subject="endpoint", state="note", text=f"no list of models: {caught.error.message}", is_open=True
+        )
     names = ", ".join(info.id for info in listed[:5]) or "none"
     return Finding(subject="endpoint", state="ok", text=f"{address} answers; models: {names}")
