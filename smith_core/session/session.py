@@ -84,6 +84,7 @@ class Session:
         self.scope = TurnScope(cwd=str(cwd), project=Project(root=str(cwd)))
         self._index_notice = ""
         self.model: SelectedModel | None = None
+        self._turn_model = ""
         self._introduced: set[str] = set()
         self.last_prompt = ""
         self.search = search
@@ -177,6 +178,7 @@ class Session:
         )
         self.next_turn_id += 1
         self.current_turn = turn
+        self._turn_model = ""
         self._turn_over.clear()
         self.last_prompt = request.text
         return turn
@@ -210,7 +212,7 @@ class Session:
             output = marked(output, turn_error=output.error.message)
         if output.stop_reason == "cancelled":
             output = marked(output, turn_cancelled=True)
-        record = record_of(turn, output, self.scope, self.model.model if self.model else "", children)
+        record = record_of(turn, output, self.scope, self._turn_model, children)
         result = record.result
         conversation = self.services.conversation
         if is_kept and record.conversation_id == conversation.conversation_id:
@@ -270,6 +272,7 @@ class Session:
             model = await turn.token.guard(self.select_model(turn.request.choice, role))
         finally:
             await saving
+        self._turn_model = model.model
         self.introduce(model.model, emit)
         place = TurnPlace(
             cwd=self.cwd,

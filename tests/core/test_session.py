@@ -160,6 +160,20 @@ async def test_without_a_model_the_error_says_which_setting_to_write(tmp_path: P
     assert [message.content for message in runtime.services.conversation.messages] == ["go"]
 
 
+async def test_a_turn_that_asks_no_model_is_not_put_down_to_the_model_of_the_one_before(tmp_path: Path) -> None:
+    store = MemoryPersistence()
+    settings = {"default_model": None, "models": {"orchestrator": "scripted"}}
+    runtime = open_engine(tmp_path, ScriptedClient("hi"), settings, {"persistence": store})
+    await command(runtime, "/role orchestrator")
+    assert (await run_turn(runtime, "go")).model == "scripted"
+    assert (await run_turn(runtime, "!true")).model == ""
+    await command(runtime, "/role direct")
+    result = await run_turn(runtime, "go")
+    assert (result.stop_reason, result.model) == ("error", "")
+    kept = await store.usage_of(runtime.services.conversation.conversation_id)
+    assert [turn.model for turn in kept] == ["scripted", "", ""]
+
+
 async def test_a_remote_model_without_a_key_names_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LLM_API_KEY", raising=False)
     runtime = open_engine(tmp_path, ScriptedClient("hi"), {"default_model": "openai/gpt", "llm_config": {}})
