@@ -4,7 +4,7 @@ import contextlib
 import time
 
 from smith_core.commands.context import CommandContext
-from smith_core.commands.listing import MOST_LISTED, filtered, find, list_text
+from smith_core.commands.listing import MOST_LISTED, filtered, find, list_text, where_dispatched
 from smith_core.commands.opening import follow_conversation, open_conversation, start_new
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import PickerRequested
@@ -48,7 +48,11 @@ async def load(context: CommandContext, target: str) -> None:
         return
     metas = await context.services.persistence.list_conversations()
     found = find(target, metas, context.session.listed)
-    await open_conversation(context.session, context.emit, found.conversation_id, at=found.sequence)
+    at = found.sequence
+    if found.job_id:
+        stored = await context.services.persistence.load_stored(found.conversation_id)
+        at = where_dispatched(stored, found.job_id)
+    await open_conversation(context.session, context.emit, found.conversation_id, at=at)
 
 
 async def rename(context: CommandContext, text: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from smith_core.errors import failure
 from smith_core.session.values import Listed
-from smith_core.store.interface import ConversationMeta
+from smith_core.store.interface import ConversationMeta, StoredMessage
 from smith_core.text import shorten
 
 MOST_LISTED = 30
@@ -83,6 +83,22 @@ def find(target: str, metas: Sequence[ConversationMeta], listed: Sequence[Listed
         "ambiguous",
         f"{len(found)} conversations are called like {shorten(target, 60)!r}, give more words or an id: {names}",
     )
+
+
+def where_dispatched(stored: Sequence[StoredMessage], job_id: str) -> int:
+    """Return the number of the message that dispatched a child, else of the child's result, 0 when there is neither."""
+    result = next(
+        (item for item in stored if item.message.metadata is not None and item.message.metadata.job_id == job_id), None
+    )
+    if result is None:
+        return 0
+    asked = [
+        item.sequence
+        for item in stored
+        if item.sequence < result.sequence
+        and any(call.id == result.message.tool_call_id for call in item.message.tool_calls)
+    ]
+    return asked[-1] if asked else result.sequence
 
 
 def _has_words(title: str, words: str) -> bool:

@@ -1,5 +1,7 @@
 """Commands about what is kept and what was said: scratchpad, project memory, search."""
 
+from typing import TYPE_CHECKING
+
 from smith_core.commands.context import CommandContext
 from smith_core.errors import failure
 from smith_core.events import PickerRequested
@@ -7,6 +9,9 @@ from smith_core.session.values import Listed
 from smith_core.text import clean_text
 from smith_core.tools.found import find, found_text, titles_of
 from smith_core.tools.notes import notes_text
+
+if TYPE_CHECKING:
+    from smith_core.store.search.results import SearchHit
 
 MOST_HITS = 20
 _NOTE_USAGE = "usage: /note [list | get ID | upsert ID TEXT | delete ID]"
@@ -76,10 +81,15 @@ async def _search(context: CommandContext, command: str, query: str) -> None:
         raise failure("policy", "no_search", "there is no search index in this session")
     page = await find(session.search, query, MOST_HITS)
     # Project notes have a number like the others, so that the numbers stay those that are shown.
-    session.listed = tuple(Listed(hit.conversation_id, max(0, hit.sequence)) for hit in page.hits)
+    session.listed = tuple(_listed(hit) for hit in page.hits)
     titles = await titles_of(context.services.persistence)
     hint = "\n/load NUMBER opens the conversation there" if page.hits else ""
     context.say(command, f"{found_text(page, titles, with_ids=False)}{hint}")
+
+
+def _listed(hit: "SearchHit") -> Listed:
+    # The messages of a child have numbers of their own, which say nothing in the conversation.
+    return Listed(hit.conversation_id, 0 if hit.job_id else max(0, hit.sequence), hit.job_id)
 
 
 async def _project_id(context: CommandContext) -> str:

@@ -67,7 +67,11 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """What a number of the list shown last means: a conversation, and the message in it, 0 for the end."""
+    """What a number of the list shown last means: a conversation, and the message in it, 0 for the end.
+
+    job_id: of the dispatched child that is meant; then the place is where the conversation dispatched it.
+    """
 
     conversation_id: str
     sequence: int = 0
+    job_id: str = ""

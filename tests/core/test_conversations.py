@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from smith_core.commands.listing import where_dispatched
 from smith_core.commands.opening import TAIL_MESSAGES, ResumeWish
 from smith_core.events import (
     AnyEvent,
@@ -14,13 +15,17 @@ from smith_core.events import (
     SessionChanged,
     TurnEnded,
 )
-from smith_core.messages import Message, ToolCall, TurnRecord, TurnResult
+from smith_core.messages import Message, ToolCall, ToolMetadata, TurnRecord, TurnResult
 from smith_core.runtime import Runtime
+from smith_core.store.interface import StoredMessage
+from tests.support.cast import cast
 from tests.support.engine import command, open_stored_engine, run_turn, said, shape
 from tests.support.scripted_client import ScriptedClient, calls
 from tests.support.store_disks import open_store
 
 LAST = ResumeWish("last")
+FIND_OUT = {"role": "explorer", "task": "find out"}
+REPORT = {"status": "ok", "summary": "found it", "findings": ["x is there"], "evidence": ["a.py:1"]}
 
 
 async def opened(runtime: Runtime) -> list[AnyEvent]:
@@ -278,6 +283,33 @@ async def test_search_by_command_leads_to_the_message(tmp_path: Path) -> None:
     assert (loaded.conversation_id, loaded.shown_sequence) == (first, 2)
     assert "nothing was found" in said(await command(runtime, "/search zzz"))
     await runtime.stop_session("quit")
+
+
+@pytest.mark.parametrize("line", ["/search zanzibar", "/recall zanzibar"])
+async def test_what_a_child_said_leads_to_the_call_that_dispatched_it(line: str, tmp_path: Path) -> None:
+    child = [calls(("bash", {"command": "true"}), text="off to zanzibar"), calls(("report", REPORT))]
+    direct = ["fine", calls(("bash", {"command": "true"})), calls(("dispatch", FIND_OUT)), "done"]
+    client = ScriptedClient(cast(direct=direct, explorer=child))
+    runtime = open_stored_engine(tmp_path, client, is_searched=True)
+    await run_turn(runtime, "hello")
+    await run_turn(runtime, "go")
+    assert runtime.services.conversation.messages[5].tool_calls[0].name == "dispatch"
+    await command(runtime, "/new")
+    found = said(await command(runtime, line))
+    assert ", message 2" in found and "child " in found
+    loaded = only(await command(runtime, "/load 1"), ConversationLoaded)
+    assert isinstance(loaded, ConversationLoaded) and loaded.shown_sequence == 6
+    await runtime.stop_session("quit")
+
+
+def test_a_child_is_looked_for_where_it_was_dispatched_even_if_ids_repeat() -> None:
+    asked = Message(role="assistant", tool_calls=(ToolCall("c1", "dispatch"),))
+    first, second = (
+        Message(role="tool", tool_call_id="c1", metadata=ToolMetadata(job_id=job)) for job in ("first", "second")
+    )
+    stored = [StoredMessage(at, message) for at, message in enumerate((asked, first, asked, second), 11)]
+    assert [where_dispatched(stored, job) for job in ("first", "second", "nobody")] == [11, 13, 0]
+    assert where_dispatched(stored[1:2], "first") == 12, "the call was deleted"
 
 
 # What is kept of a turn
