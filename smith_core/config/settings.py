@@ -108,7 +108,11 @@ _FILE_ONLY: tuple[tuple[str, Rule, str], ...] = (
     ("services.tool.web_search.endpoint", ADDRESS, "The address of the search service."),
     ("services.tool.web_search.depth", TEXT, "How thoroughly the service searches."),
     ("services.tool.web_search.output_type", TEXT, "The form in which the service answers."),
-    ("services.tool.web_search.max_results", integer(1), "The most results of one search."),
+    (
+        "services.tool.web_search.max_results",
+        integer(1),
+        "The most results of one search, up to 50; without it a search has 10, or as many as its call asks for.",
+    ),
     ("services.tool.web_search.timeout", _SECONDS, "Seconds for one search."),
 )
 

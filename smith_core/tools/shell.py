@@ -28,7 +28,8 @@ class BashArguments(msgspec.Struct, frozen=True):
     timeout: Annotated[
         float | None,
         msgspec.Meta(
-            description="Seconds after which the command and all that it started is stopped (default 120).",
+            description="Seconds after which the command and all that it started is stopped; without it 120, "
+            "or what the user has set instead.",
             extra_json_schema={"exclusiveMinimum": 0, "maximum": MAX_TIMEOUT_S},
         ),
     ] = None

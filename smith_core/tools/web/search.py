@@ -1,7 +1,7 @@
 """The tool web_search: what a search service finds on the web, as numbered results."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -35,7 +35,10 @@ class WebSearchArguments(msgspec.Struct, frozen=True, kw_only=True):
     query: Annotated[str, msgspec.Meta(description="What to look for, in words.")]
     max_results: Annotated[
         Annotated[int, msgspec.Meta(ge=1)] | None,
-        msgspec.Meta(description=f"The most results wanted, up to {MOST_RESULTS}."),
+        msgspec.Meta(
+            description=f"The most results wanted, up to {MOST_RESULTS}; without it {SearchSettings().max_results}. "
+            "A number in the user's settings takes the place of both."
+        ),
     ] = None
 
 
@@ -48,8 +51,11 @@ def web_search_tool(search: Search | None = None) -> ToolSpec:
         if not query or len(query) > _LONGEST_QUERY:
             message = f"query has {len(query)} characters; it must have 1 to {_LONGEST_QUERY}"
             return failed(message, code="bad_arguments", kind="schema")
-        settings = search_settings(config_of(ctx))
-        most = min(arguments.max_results or settings.max_results, settings.max_results, MOST_RESULTS)
+        config = config_of(ctx)
+        settings = search_settings(config)
+        # What the person has set is a limit as well; the built-in value only stands in where a call says nothing.
+        limit = settings.max_results if "max_results" in _given(config) else MOST_RESULTS
+        most = min(arguments.max_results or settings.max_results, limit, MOST_RESULTS)
 
         async def ask() -> ToolOutcome:
             return succeeded(shown_answer(await backend(query, most, settings), most))
@@ -61,10 +67,14 @@ def web_search_tool(search: Search | None = None) -> ToolSpec:
 
 def search_settings(config: Config) -> SearchSettings:
     """Return the settings of the search service, defaults for what the configuration does not say."""
+    return msgspec.convert({**_given(config), "api_key_env": key_variables(config)[1]}, SearchSettings)
+
+
+def _given(config: Config) -> dict[str, Any]:
+    """Return what the configuration says of the search service."""
     tools = config.services.get("tool")
     table = tools.get("web_search") if isinstance(tools, Mapping) else None
-    given = {**thaw(table)} if isinstance(table, Mapping) else {}
-    return msgspec.convert({**given, "api_key_env": key_variables(config)[1]}, SearchSettings)
+    return thaw(table) if isinstance(table, Mapping) else {}
 
 
 def shown_answer(answer: SearchAnswer, most: int) -> str:

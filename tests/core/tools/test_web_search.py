@@ -85,6 +85,22 @@ async def test_the_settings_change_what_is_asked(site: Site, tmp_path: Path, mon
     assert json.loads(site.bodies[1])["maxResults"] == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "asked", "sent"),
+    [(None, None, 10), (None, 30, 30), (None, 80, 50), (4, None, 4), (4, 30, 4), (70, None, 50), (70, 30, 30)],
+)
+async def test_a_call_gets_as_many_results_as_the_schema_promises_unless_somebody_has_set_fewer(
+    given: int | None, asked: int | None, sent: int, site: Site, tmp_path: Path
+) -> None:
+    answer(site, FOUND)
+    settings = {} if given is None else {"max_results": given}
+    wanted = {} if asked is None else {"max_results": asked}
+    await calls(tmp_path, site, **settings)(query="q", **wanted)
+    assert json.loads(site.bodies[0])["maxResults"] == sent
+    said = WEB_SEARCH.schema["properties"]["max_results"]["description"]
+    assert "up to 50; without it 10" in said and "user's settings" in said
+
+
 @pytest.mark.parametrize("value", [None, "", "  "])
 async def test_without_a_key_the_variable_is_named_and_nobody_is_asked(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None
