@@ -101,6 +101,8 @@ def _without(table: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 def _refuse_path(path: str) -> Problem:
     if path in TABLES:
         inside = [other for other in SETTINGS if other.startswith(f"{path}.")]
+        if not inside:
+            return _refused(path, f"{path} has no options")
         return _refused(path, f"{path} is a table; set one value at a time, such as {inside[0]}")
     if find_setting(path) is not None:
         return _refused(path, f"{path} can be set in the settings file only")

@@ -1,7 +1,7 @@
 """The kinds of value that a setting can have: for each, what is expected in words and the check that accepts it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -14,12 +14,6 @@ REJECTED: Final = object()
 
 LARGEST: Final = 1_000_000_000
 """Bound of all numbers: a timer of more seconds than this overflows in the C library."""
-
-LARGEST_JSON_INTEGER: Final = 2**63 - 1
-"""Bound of numbers in free tables: the store's encoder takes no more than 64 bits."""
-
-MAX_DEPTH: Final = 32
-"""Bound of nesting in free tables, so that no later walk over them runs out of stack."""
 
 _MODIFIERS = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 _KEY = r"[a-z][a-z0-9_]*|[^\s+]"
@@ -94,35 +88,6 @@ def _key_name(value: str) -> Any:
     return "+".join([*modifiers, key])
 
 
-def _json_value(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Accept whatever JSON can hold, so neither NaN nor infinity nor a key that was given twice."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) <= LARGEST_JSON_INTEGER else REJECTED
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else REJECTED
-    if isinstance(value, str):
-        return value if value.isascii() or _is_unicode(value) else REJECTED
-    if depth == 0:
-        return REJECTED
-    if isinstance(value, Mapping):
-        entries = {key: _json_value(item, depth - 1) for key, item in value.items()}
-        return entries if all(_is_key(key) and item is not REJECTED for key, item in entries.items()) else REJECTED
-    if isinstance(value, list | tuple):
-        items = [_json_value(item, depth - 1) for item in value]
-        return REJECTED if any(item is REJECTED for item in items) else items
-    return REJECTED
-
-
-def _is_key(key: Any) -> bool:
-    return isinstance(key, str) and _is_unicode(key)
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def integer(low: int, high: int = LARGEST) -> Rule:
     """Return the rule for whole numbers from `low` to `high`; 1e3 is read as 1000, true and 1.5 are rejected."""
 
@@ -195,4 +160,3 @@ RELATIVE_PATH: Final = Rule(
 ADDRESS: Final = Rule(expected="an http:// or https:// address", read=_address)
 HOST: Final = Rule(expected="a host name", read=_host)
 KEY_NAME: Final = Rule(expected="a key such as ctrl+o, alt+1 or f1, or several between commas", read=_key_names)
-JSON_VALUE: Final = Rule(expected="any JSON value, numbers finite, each key once", read=_json_value)

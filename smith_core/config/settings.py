@@ -14,7 +14,6 @@ from smith_core.config.rules import (
     ADDRESS,
     BOOLEAN,
     HOST,
-    JSON_VALUE,
     KEY_NAME,
     RELATIVE_PATH,
     TEXT,
@@ -27,6 +26,7 @@ from smith_core.config.rules import (
     optional,
 )
 from smith_core.config.shape import Config
+from smith_core.roles import TOOL_MATRIX
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,8 +98,11 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
 )
 
 _FILE_ONLY: tuple[tuple[str, Rule, str], ...] = (
-    ("services.<name>", JSON_VALUE, "Options of one service."),
-    ("services.tool.<name>", JSON_VALUE, "Options of one tool."),
+    (
+        "services.conversation.conversation_id",
+        TEXT,
+        "The id of the conversation that a program begins with when it composes the engine itself.",
+    ),
     (
         "services.tool.web_search.api_key_env",
         VARIABLE_NAME,
@@ -142,18 +145,23 @@ OPEN_TABLES: Final[Mapping[str, Setting]] = MappingProxyType(
 )
 """Tables whose keys the person chooses, and the setting that describes each of their entries."""
 
-TABLES: Final = frozenset(
+_TABLES_OF_SETTINGS: Final = frozenset(
     ".".join(segments[:length])
     for segments in (path.split(".") for path in SETTINGS)
     for length in range(1, len(segments))
 )
-"""The paths of all tables."""
+_SERVICES = ("role", "model", "tool", "dispatch", "conversation", "persistence", "config", "ui", "prompt", "command")
+_TOOLS = sorted({tool for tools in TOOL_MATRIX.values() for tool in tools})
+TABLES: Final = _TABLES_OF_SETTINGS.union(
+    (f"services.{name}" for name in _SERVICES), (f"services.tool.{name}" for name in _TOOLS)
+)
+"""The paths of all tables; each service and each tool has one for its options, though few read any."""
 
 
 def split_path(path: str) -> tuple[str, ...]:
     """Return the keys that lead to a path; what follows `models.` or `keys.` is one key, dots and all."""
     table, _, rest = path.partition(".")
-    if table in OPEN_TABLES and rest and OPEN_TABLES[table].rule is not JSON_VALUE:
+    if table in OPEN_TABLES and rest:
         return (table, rest)
     return tuple(path.split("."))
 
@@ -190,7 +198,7 @@ def nearest_path(path: str) -> str:
     table, _, name = path.rpartition(".")
     if table in OPEN_TABLES:
         return OPEN_TABLES[table].path
-    known = {other: other.rpartition(".") for other in (*SETTINGS, *sorted(TABLES))}
+    known = {other: other.rpartition(".") for other in (*SETTINGS, *sorted(_TABLES_OF_SETTINGS))}
     siblings = {last: other for other, (parent, _, last) in known.items() if parent == table}
     sibling = _closest(name, siblings)
     if sibling:

@@ -19,6 +19,8 @@ from smith_core.config.schema import (
 )
 from smith_core.config.settings import SETTINGS, TABLES
 from smith_core.frozen import thaw
+from smith_core.services import SERVICE_NAMES
+from smith_core.tools.builtin import BUILTIN_TOOLS
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 KNOWN_KEYS = sorted({key for path in (*SETTINGS, *TABLES) for key in path.split(".")})
@@ -54,7 +56,8 @@ def test_b26_names_all_problems_at_once_and_keeps_the_rest() -> None:
         ({"models": {"a": 3}}, "models.a"),
         ({"models": {"a": {"b": "c"}}}, "models.a"),
         ({"services": {"tool": {"web_search": {"api_key_env": 42}}}}, "services.tool.web_search.api_key_env"),
-        ({"services": {"x": {"y": float("nan")}}}, "services.x"),
+        ({"services": {"tool": {"web_search": {"timeout": float("nan")}}}}, "services.tool.web_search.timeout"),
+        ({"services": {"ui": 5}}, "services.ui"),
         ({"ui": {"theme": GivenTwice(("dark", "light"))}}, "ui.theme"),
         ({"ui": GivenTwice(({}, {}))}, "ui"),
         ([], ""),
@@ -91,10 +94,28 @@ def test_a_dotted_key_is_told_how_to_be_written() -> None:
     assert problem.suggestion == '{"llm_config": {"timeout": …}}'
 
 
-def test_options_of_services_are_kept_as_they_are() -> None:
-    services = {"tool": {"web_search": {"depth": "deep", "max_results": 3}, "own": [1, {"a": None}]}, "ui": {"x": 1}}
+def test_options_of_services_are_kept_where_somebody_reads_them() -> None:
+    services = {"tool": {"web_search": {"depth": "deep", "max_results": 3}}, "conversation": {"conversation_id": "a"}}
     assert validate({"services": services}) == ()
     assert thaw(to_config({"services": services}).services) == services
+    empty = {name: {} for name in SERVICE_NAMES} | {"tool": {spec.name: {} for spec in BUILTIN_TOOLS}}
+    assert validate({"services": empty}) == ()
+
+
+@pytest.mark.parametrize(
+    ("services", "path", "suggestion"),
+    [
+        ({"tol": {"web_search": {"depth": "deep"}}}, "services.tol", "services.tool"),
+        ({"tool": {"web_serch": {"depth": "deep"}}}, "services.tool.web_serch", "services.tool.web_search"),
+        ({"tool": {"bash": {"timeout": 5}}}, "services.tool.bash.timeout", "llm_config.timeout"),
+        ({"ui": {"rainy": True}}, "services.ui.rainy", ""),
+        ({"persistence": {"folder": "/x"}}, "services.persistence.folder", ""),
+        ({"x" * 30: 1}, f"services.{'x' * 30}", ""),
+    ],
+)
+def test_an_option_that_nobody_reads_is_named(services: dict[str, Any], path: str, suggestion: str) -> None:
+    (problem,) = validate({"services": services})
+    assert (problem.kind, problem.path, problem.suggestion) == ("unknown", path, suggestion)
 
 
 def test_null_means_none_where_a_setting_may_be_absent() -> None:
@@ -117,13 +138,13 @@ def test_an_empty_candidate_is_the_default_configuration() -> None:
 
 
 def test_the_config_is_frozen_all_the_way_down() -> None:
-    config = to_config({"models": {"a": "b"}, "services": {"x": {"y": [1]}}})
+    config = to_config({"models": {"a": "b"}, "tools": {"web_fetch_allow_hosts": ["h"]}, "services": {"ui": {}}})
     with pytest.raises(AttributeError):
         config.index_file = "x"  # type: ignore[misc]
-    for table in (config.models, config.services, config.services["x"]):
+    for table in (config.models, config.services, config.services["ui"]):
         with pytest.raises(TypeError):
             table["new"] = 1  # type: ignore[index]
-    assert config.services["x"]["y"] == (1,)
+    assert config.tools.web_fetch_allow_hosts == ("h",)
     with pytest.raises(TypeError):
         Config(models={"a": "b"}).models["a"] = "c"  # type: ignore[index]
 
