@@ -12,7 +12,7 @@ from smith_core.text import shorten
 DETAIL_CHARACTERS = 80
 _MOST_TURNS = 50
 SEARCH_FILTERS = {
-    "role:": "user, assistant or tool",
+    "role:": "user, assistant, tool or task",
     "tool:": "a tool's calls and results",
     "kind:": "message, tool_result, note or project_memory",
     "project:": "by its name",
@@ -20,7 +20,12 @@ SEARCH_FILTERS = {
     "before:": "up to a day",
 }
 _FILTER_VALUES = {
-    "role:": {"user": "what you said", "assistant": "what Smith said", "tool": "what tools gave"},
+    "role:": {
+        "user": "what you said",
+        "assistant": "what Smith said",
+        "tool": "what tools gave",
+        "task": "what a child was told",
+    },
     "kind:": {"message": "", "tool_result": "", "note": "of the scratchpad", "project_memory": "notes of the project"},
 }
 

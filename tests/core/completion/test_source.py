@@ -7,6 +7,7 @@ import pytest
 from smith_core.completion.files import entries_of
 from smith_core.completion.slash import Candidate, wanted_at
 from smith_core.runtime import Runtime
+from smith_core.store.search.documents import TASK_ROLE
 from tests.support.engine import command, open_engine, run_turn
 from tests.support.scripted_client import ScriptedClient
 
@@ -42,6 +43,8 @@ async def test_commands_settings_and_roles(tmp_path: Path) -> None:
     assert list(await offered(runtime, "/title x")) == []
     assert list(await offered(runtime, "/search -ro")) == ["-role:"]
     assert list(await offered(runtime, "/search red role:u")) == ["role:user"]
+    roles = {"user", "assistant", "tool", TASK_ROLE}
+    assert set(await offered(runtime, "/search role:")) == {f"role:{role}" for role in roles}
     assert "tool:bash" in await offered(runtime, "/search tool:ba")
     assert list(await offered(runtime, "/nonsense x")) == []
 
