@@ -123,9 +123,14 @@ class ToolEnded(Event, frozen=True, kw_only=True, tag="tool_ended"):
 
 
 class UsageReported(Event, frozen=True, kw_only=True, tag="usage_reported"):
-    """Token counts of one model call."""
+    """Token counts of one round of the model, all its tries together.
+
+    context_tokens: how many of the model's context_window tokens the last request took, 0 when it got no whole answer.
+    """
 
     usage: Usage
+    context_tokens: int = 0
+    context_window: int = 0
 
 
 class Notice(Event, frozen=True, kw_only=True, tag="notice"):

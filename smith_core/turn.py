@@ -181,7 +181,13 @@ class _TurnLoop:
             setup.client, request, self.policy, setup.token, setup.emit, setup.turn_id, setup.source_role
         )
         self.usage += outcome.usage
-        setup.emit(UsageReported(usage=outcome.usage))
+        setup.emit(
+            UsageReported(
+                usage=outcome.usage,
+                context_tokens=outcome.completion.usage.input_tokens if outcome.completion else 0,
+                context_window=setup.model.context_window,
+            )
+        )
         return outcome
 
     def _add_answer(self, completion: Completion) -> tuple[ToolCall, ...]:

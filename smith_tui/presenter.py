@@ -110,6 +110,7 @@ class Presenter:
         self._streaming = False
         self._role = role
         self._source_role = source_role
+        self._conversation_id = ""
         self._awaits_prompt: bool | None = None
         """Whether the prompt that the running turn began with is yet to come; None while no turn runs."""
         self._counts_anew = False
@@ -153,6 +154,7 @@ class Presenter:
                 self._retry_waiting(event)
             case UsageReported(usage=usage):
                 self._count(usage)
+                self._measure(event)
             case ChildEvent() | ChildStarted() | ChildEnded():
                 self._child(event)
             case Notice(level=level, text=text):
@@ -186,6 +188,8 @@ class Presenter:
         if self._counts_anew:
             self._counts_anew = False
             self.status.change(tokens_in=0, tokens_out=0)
+        if model != self.status.state.model:
+            self.status.change(context_percent=None)
         self.status.change(activity="thinking", model=model)
 
     def _count(self, usage: Usage) -> None:
@@ -193,6 +197,12 @@ class Presenter:
         self.status.change(
             tokens_in=state.tokens_in + usage.input_tokens, tokens_out=state.tokens_out + usage.output_tokens
         )
+
+    def _measure(self, event: UsageReported) -> None:
+        """Say how much of the window the last request took; one without an answer leaves it as it was."""
+        if event.context_tokens and event.context_window:
+            # Where the window is not known but assumed, a request can be larger.
+            self.status.change(context_percent=min(100.0, 100 * event.context_tokens / event.context_window))
 
     def _child(self, event: ChildEvent | ChildStarted | ChildEnded) -> None:
         """Count children and their usage; what else happens inside them is shown elsewhere."""
@@ -268,11 +278,16 @@ class Presenter:
 
     def _session_changed(self, event: SessionChanged) -> None:
         state = self.status.state
+        alias, model = ROLES[event.role].alias, event.model or state.model
+        is_same = (alias, model, event.conversation_id) == (state.role_alias, state.model, self._conversation_id)
+        self._conversation_id = event.conversation_id
         self.status.change(
-            role_alias=ROLES[event.role].alias,
-            model=event.model or state.model,
+            role_alias=alias,
+            model=model,
             permission=event.permission or state.permission,
             sandbox=event.sandbox or state.sandbox,
+            # Another request than the last one will follow.
+            context_percent=state.context_percent if is_same and not event.cleared else None,
         )
         if event.cleared:
             self.transcript.clear()
@@ -280,11 +295,13 @@ class Presenter:
 
     def _loaded(self, messages: tuple[Message, ...]) -> None:
         self._streaming = False
+        self.status.change(context_percent=None)
         self.transcript.load(messages)
         self.output.restore(stored_calls(messages))
 
     def _turn_started(self, event: TurnStarted) -> None:
         self._role = event.role
+        self._conversation_id = event.conversation_id
         self._awaits_prompt = self._counts_anew = True
         self._retry_reason = ""
         self.status.start_turn()

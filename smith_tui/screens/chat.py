@@ -255,6 +255,7 @@ class ChatScreen(LateParts):
         event, self._edited = self._edited, None
         if event is None:
             return
+        self.status.change(context_percent=None)
         self.stored.show_again(event)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
