@@ -44,7 +44,8 @@ def mode_of(ui: "UiConfig", environ: Mapping[str, str]) -> tuple[Mode, str]:
 class RainDesk:
     """Lets it rain behind a view, in the way that fits.
 
-    settings, theme: asked when rain begins. verdict: what the terminal can show, None until it was asked.
+    settings, theme: asked when rain begins. told: called with whether rain is to be seen. verdict: what the terminal
+    can show, None until it was asked.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class RainDesk:
         *,
         settings: Callable[[], "UiConfig"],
         theme: Callable[[], Theme],
+        told: Callable[[bool], object] = lambda _: None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.verdict: Verdict | None = None
@@ -61,11 +63,12 @@ class RainDesk:
         self._stage = stage
         self._settings = settings
         self._theme = theme
+        self._told = told
         self._environ = environ
         self._waiting = Waiting()
         self._palettes: tuple[str, ...] = ()
         self._surface = TerminalSurface(app)
-        self._cells = CellRain(stage)
+        self._cells = CellRain(stage, told=told)
         self._layer: RainLayer | None = None
         self._is_asking = False
 
@@ -106,7 +109,7 @@ class RainDesk:
     def _pictures(self) -> RainLayer:
         if self._layer is None:
             assert self.verdict is not None
-            layer = self._layer = RainLayer(self._stage, self._surface, self.verdict.way)
+            layer = self._layer = RainLayer(self._stage, self._surface, self.verdict.way, told=self._told)
             self._app.behind_frames.append(layer.behind_frame)
             self._app.at_hang_up.append(layer.last_words)
             if self._surface.driver is not None:

@@ -31,7 +31,8 @@ _MAX_UNREAD = 3
 class RainLayer:
     """Shows nothing until `start`, and nothing more from `stop` on.
 
-    way: how frames reach the terminal, not "none". frames: how many were written so far.
+    way: how frames reach the terminal, not "none". frames: how many were written so far. told: called with each frame,
+    and at the end, with whether rain is to be seen.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class RainLayer:
         clock: Callable[[], float] = time.monotonic,
         segments: Callable[[], Segments] = Segments,
         seed: int = 0,
+        told: Callable[[bool], object] = lambda _: None,
     ) -> None:
         self.frames = 0
         self.way = way
@@ -50,6 +52,7 @@ class RainLayer:
         self._surface = surface
         self._clock = clock
         self._seed = seed
+        self._told = told
         self._segments: Segments | None = segments() if way == "memory" else None
         self._look: tuple[Theme, tuple[str, ...]] | None = None
         self._timer: Timer | None = None
@@ -82,6 +85,7 @@ class RainLayer:
             self._timer.stop()
             self._timer = None
         self._write(self._take_away())
+        self._told(False)
 
     def last_words(self) -> str:
         """Return what takes the picture away, for a terminal that is about to be left; "" when there is none."""
@@ -95,6 +99,7 @@ class RainLayer:
             return
         scene = self._stage.look()
         self._write(self._take_away() if scene is None else self._draw(scene, steps=1))
+        self._told(scene is not None)
 
     def behind_frame(self) -> str:
         """Return what belongs right behind changed text: the same rain around other letters, or its end."""

@@ -25,7 +25,7 @@ class ChildDesk:
     """Owns the panes, which are made with the first child, and the rain behind the transcript while one waits.
 
     runtime, theme: asked when they are needed. leave: gives the keys back to the prompt. changed: called when panes
-    came or went, or when the keys went from one to another.
+    came or went, or when the keys went from one to another. raining: called with whether rain is to be seen.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class ChildDesk:
         theme: Callable[[], Theme],
         leave: Callable[[], None],
         changed: Callable[[], None],
+        raining: Callable[[bool], None],
     ) -> None:
         self._screen = screen
         self._transcript = transcript
@@ -45,6 +46,7 @@ class ChildDesk:
         self._runtime = runtime
         self._theme = theme
         self._changed = changed
+        self._raining = raining
         self.leave = leave
         self.clock: Callable[[], float] = time.monotonic
         self.area: ChildPanes | None = None
@@ -153,6 +155,7 @@ class ChildDesk:
                 Stage(self._transcript),
                 settings=lambda: self._runtime().services.config.effective.ui,
                 theme=self._theme,
+                told=self._raining,
             )
 
     def _open_area(self) -> "ChildPanes":

@@ -113,6 +113,7 @@ class ChatScreen(LateParts):
             theme=lambda: self._theme,
             leave=lambda: self.set_focus(self.prompt),
             changed=self._show_keys,
+            raining=lambda rains: self.status.change(is_raining=rains),
         )
         self.completing = Completing(
             self.prompt,

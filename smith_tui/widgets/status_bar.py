@@ -90,7 +90,8 @@ class StatusBar(Widget):
 
     @property
     def _spins(self) -> bool:
-        return not self.reduced_motion and self._state.activity in RUNNING - STILL
+        is_still = self.reduced_motion or self._state.is_raining
+        return not is_still and self._state.activity in RUNNING - STILL
 
     def _run_ticker(self) -> None:
         """Have a timer exactly while a turn runs: fast for the spinner, once a second for the clock alone."""

@@ -32,8 +32,8 @@ _MODEL_CELLS, _BRANCH_CELLS, _TOOL_CELLS = 40, 24, 24
 class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock.
 
-    children: how many dispatched children run. is_host_starting: requests wait for the model host. permission, sandbox:
-    as in SessionChanged.
+    children: how many dispatched children run. is_host_starting: requests wait for the model host. is_raining: rain is
+    to be seen, which moves in place of the mark. permission, sandbox: as in SessionChanged.
     """
 
     role_alias: str = ""
@@ -42,6 +42,7 @@ class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     tool_name: str = ""
     children: int = 0
     is_host_starting: bool = False
+    is_raining: bool = False
     attempt: int = 1
     max_attempts: int = 1
     retry_at: float = 0.0

@@ -33,6 +33,7 @@ class BoxSurface:
         self.is_open = True
         self.is_stalled = False
         self.now = 100.0
+        self.told: list[bool] = []
         self._unread = b""
 
     @property
@@ -83,7 +84,9 @@ async def wet(way: Way = "memory", segments: type[Segments] = Segments) -> Async
     async with app.run_test(size=(100, 30)) as pilot:
         app.view.add_plain(TEXT)
         await pilot.pause()
-        layer = RainLayer(Stage(app.view), surface, way, clock=surface.clock, segments=segments, seed=4)
+        layer = RainLayer(
+            Stage(app.view), surface, way, clock=surface.clock, segments=segments, seed=4, told=surface.told.append
+        )
         yield pilot, layer, surface
         layer.stop()
         assert not surface.is_open or not surface.box.images
@@ -110,6 +113,7 @@ async def test_it_falls_in_the_left_of_the_view_and_is_gone_when_it_stops(way: W
         assert set(box.modes) <= {0o600}
         count = layer.frames
         layer.stop()
+        assert not surface.told[-1]
         assert not box.images and not box.placements and box.log[-1] == "delete"
         fall(layer)
         assert layer.frames == count
@@ -183,15 +187,16 @@ async def test_a_view_that_is_hidden_or_too_small_has_no_rain_and_a_new_size_mov
     async with wet() as (pilot, layer, surface):
         layer.start(DARK, ("cyan",))
         fall(layer)
+        assert set(surface.told) == {True}
         pilot.app.view.display = False
         await pilot.pause()
         layer.tick()
-        assert not surface.box.images
+        assert not surface.box.images and not surface.told[-1]
         pilot.app.view.display = True
         await pilot.resize_terminal(130, 20)
         await pilot.pause()
         fall(layer)
-        assert surface.box.placements.popitem()[1] == (0, 0, 38, 20, -10)
+        assert surface.box.placements.popitem()[1] == (0, 0, 38, 20, -10) and surface.told[-1]
         await pilot.resize_terminal(40, 20)
         await pilot.pause()
         layer.tick()

@@ -13,10 +13,11 @@ from smith_core.events import AnyEvent, ConversationLoaded, RequestStarted, Retr
 from smith_core.messages import Message, StopReason, TurnResult
 from smith_tui.app import SmithApp, app_around
 from smith_tui.graphics.glyphs import KATAKANA
+from smith_tui.widgets.status_line import SPINNER
 from tests.support import children
 from tests.support.engine import open_engine
 from tests.support.scripted_client import ScriptedClient
-from tests.support.widget_app import running_timers
+from tests.support.widget_app import lines_of, running_timers
 
 ERROR = AgentError(kind="transport", code="stall", message="silence")
 MANY = tuple(Message(role="assistant" if number % 2 else "user", content=f"words {number}") for number in range(2000))
@@ -79,6 +80,38 @@ async def test_it_does_not_rain_where_it_is_not_wanted_or_cannot_be_shown(tmp_pa
         await play(app, pilot, asking(2))
         await pilot.pause(0.3)
         assert signs(app) == 0
+
+
+def marks(app: SmithApp) -> set[str]:
+    """What stands as the mark of the status bar in a whole turn of the spinner."""
+    bar, seen = app.chat.status, set()
+    for _ in SPINNER:
+        bar._tick()
+        seen.add(lines_of(bar)[0][0])
+    return seen
+
+
+async def test_the_mark_stands_still_while_rain_is_to_be_seen_and_spins_without_it(tmp_path: Path) -> None:
+    async with screen(tmp_path, rain="cells") as (app, pilot):
+        await play(app, pilot, [*children.turn(2)])
+        assert marks(app) == set(SPINNER)
+        await play(app, pilot, asking(2)[-2:])
+        assert marks(app) == {"●"}
+        await pilot.resize_terminal(16, 40)
+        await pilot.pause(0.25)
+        assert marks(app) == set(SPINNER), "there is no room for rain"
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause(0.25)
+        assert marks(app) == {"●"}
+        await play(app, pilot, [*children.inside(1, TextDelta(text="a")), *children.inside(2, TextDelta(text="b"))])
+        assert marks(app) == set(SPINNER)
+
+
+@pytest.mark.parametrize("rain", ["off", "auto"])
+async def test_the_mark_spins_where_it_does_not_rain(tmp_path: Path, rain: str) -> None:
+    async with screen(tmp_path, rain=rain) as (app, pilot):
+        await play(app, pilot, asking(2))
+        assert marks(app) == set(SPINNER)
 
 
 STATES: dict[str, list[AnyEvent]] = {
