@@ -14,6 +14,7 @@ from smith_core.roles import ROLES
 from smith_tui.bootstrap import Engine
 from smith_tui.card_actions import CardActions
 from smith_tui.collecting import collect_from_now_on
+from smith_tui.copy_actions import CopyActions
 from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
 from smith_tui.keys import app_bindings, help_rows, of_one_place, resolve_keys
@@ -30,13 +31,11 @@ if TYPE_CHECKING:
     from smith_core.command_table import Command
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
-    from smith_tui.copy_desk import CopyDesk
     from smith_tui.early_terminal import EarlyTerminal
     from smith_tui.inspect.host import InspectionHost
     from smith_tui.prompt_memory import PromptMemory
     from smith_tui.screens.first_start import SetupResult
     from smith_tui.screens.look import Look
-    from smith_tui.transcript.document_view import DocumentView
     from smith_tui.widgets.prompt import Prompt
 
 QUIT_WINDOW_S = 1.0
@@ -55,7 +54,7 @@ def _entries_of_actions() -> "type[Provider]":
     return AppActions
 
 
-class SmithApp(CardActions, OutputApp, inherit_bindings=False):
+class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
     """Agent Smith in the terminal; of the toolkit's own keys it has none, for one of them quits at once."""
 
     TITLE = "Agent Smith"
@@ -114,17 +113,6 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
         from smith_tui.inspect.host import InspectionHost
 
         return InspectionHost(self.chat, self.runtime, lambda: self.look)
-
-    @cached_property
-    def copying(self) -> "CopyDesk":
-        """Whoever copies texts and opens addresses."""
-        from smith_core.secrets import child_environment
-        from smith_tui.copy_desk import CopyDesk
-
-        def environ() -> dict[str, str]:
-            return child_environment(self.runtime.services.config.effective)
-
-        return CopyDesk(self, self.actions, self.chat.said, environ)
 
     @property
     def look(self) -> "Look":
@@ -197,42 +185,6 @@ class SmithApp(CardActions, OutputApp, inherit_bindings=False):
             return
         self._last_cancel = now
         self.notify("Press Ctrl+C again to quit", timeout=QUIT_WINDOW_S, markup=False)
-
-    def action_copy(self) -> bool:
-        """Copy what is selected; say whether something was."""
-        selection = self.screen.get_selected_text()
-        if not selection:
-            return False
-        self.copy_to_clipboard(selection)
-        self.screen.clear_selection()
-        return True
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text to the clipboards of terminal and system, and say so."""
-        self._clipboard = text
-        self.copying.copy(text)
-
-    def action_copy_answer(self) -> None:
-        """Copy the last answer."""
-        self.copying.copy_last("answer")
-
-    def action_copy_code(self) -> None:
-        """Copy the last code block."""
-        self.copying.copy_last("code")
-
-    def action_copy_chosen(self) -> None:
-        """Choose what to copy."""
-        if self.screen is self.chat:
-            self.copying.choose()
-
-    def action_links(self) -> None:
-        """Choose an address to open."""
-        if self.screen is self.chat:
-            self.copying.choose_link()
-
-    def on_document_view_address_clicked(self, message: "DocumentView.AddressClicked") -> None:
-        """Show the address that was clicked before anything opens it."""
-        self.copying.ask_to_open(message.address)
 
     def on_prompt_history_added(self, message: "Prompt.HistoryAdded") -> None:
         """Keep what was typed for later sessions."""

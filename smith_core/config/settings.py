@@ -94,6 +94,7 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("ui.rain", choice("auto", "kitty", "cells", "off"), "How the rain is drawn."),
     ("ui.motion", choice("full", "reduced"), "How much moves on the screen."),
     ("ui.output", choice("diff", "stock"), "Which layer writes to the terminal."),
+    ("ui.copy_on_select", BOOLEAN, "Whether what is selected with the mouse is copied when the button is released."),
     ("keys.<action>", KEY_NAME, "Another key for an action."),
 )
 

@@ -63,6 +63,7 @@ class UiConfig(msgspec.Struct, frozen=True, kw_only=True):
     rain: str = "auto"
     motion: str = "full"
     output: str = "diff"
+    copy_on_select: bool = False
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):

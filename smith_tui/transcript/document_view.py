@@ -318,6 +318,8 @@ class DocumentView(BarredView, can_focus=True):
             chosen = selection.word_at(row.place, row.line, index_at_cell(row.line.text, x))
         if chosen is not None:
             self.screen.selections = {self: chosen}
+            # The toolkit has said so when the button was released, which is before the click.
+            self.screen.post_message(events.TextSelected())
 
     def _open_link(self, row: Row) -> bool:
         """Ask for what the row opens; say whether it opens something."""

@@ -123,6 +123,42 @@ async def test_keys_copy_the_last_answer_the_last_code_or_a_choice(tmp_path: Pat
         assert copied == [ANSWER, "ls\ncd x", "print('one')", "hi"]
 
 
+async def drag(pilot: Pilot[None], start: tuple[int, int], end: tuple[int, int]) -> None:
+    await pilot.mouse_down("#transcript", offset=start)
+    await pilot.hover("#transcript", offset=end)
+    await pilot.mouse_up("#transcript", offset=end)
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_what_the_mouse_selects_is_copied_at_once_where_that_is_wanted(tmp_path: Path, wanted: bool) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("first words\n\nother things")))
+    copied: list[str] = []
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.copying.copy = copied.append  # type: ignore[method-assign]
+        await pilot.press(*"hi", "enter")
+        await until(pilot, lambda: len(app.chat.said()) == 2 and not app.chat.turns.is_running)
+        if wanted:
+            await pilot.press(*"/config set ui.copy_on_select true", "enter")
+            await until(pilot, lambda: app.runtime.services.config.effective.ui.copy_on_select)
+        transcript = app.chat.transcript
+        transcript.flush()
+        await pilot.pause()
+        y, row = next((y, row) for y, row in enumerate(transcript.shown_rows) if "first" in row.line.text)
+        x = row.line.text.index("first")
+        await drag(pilot, (x, y), (x + 4, y))
+        # It stays selected, and a button that is released elsewhere copies it no second time.
+        assert app.screen.get_selected_text() == "first"
+        await pilot.mouse_up("#hints")
+        # A double click selects a word.
+        await pilot.click("#transcript", offset=(x + 8, y), times=2)
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "words"
+        # Nothing is selected behind a click.
+        await pilot.click("#transcript", offset=(x + 30, y))
+        assert copied == (["first", "words"] if wanted else [])
+
+
 def found(markdown: str, label: str, width: int = 60) -> set[str]:
     """Return the addresses of all characters of a label in the rendered text."""
     document = Document(DARK, width)

@@ -1,0 +1,95 @@
+"""The actions of the app that take texts out of it: copying, on a key or as soon as something is selected."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.app import App
+    from textual.screen import Screen
+
+    from smith_core.runtime import Runtime
+    from smith_tui.copy_desk import CopyDesk
+    from smith_tui.keys import KeyAction
+    from smith_tui.screens.chat import ChatScreen
+    from smith_tui.transcript.document_view import DocumentView
+
+
+class CopyActions:
+    """A part of the app; what it copies goes to the clipboards of terminal and system."""
+
+    if TYPE_CHECKING:
+        actions: tuple[KeyAction, ...]
+        chat: ChatScreen
+
+        @property
+        def runtime(self) -> Runtime:
+            """The engine."""
+
+        @property
+        def has_engine(self) -> bool:
+            """Whether the engine has been opened."""
+
+        @property
+        def screen(self) -> Screen[Any]:
+            """The screen that is to be seen."""
+
+    _clipboard = ""
+    _copied_selection: object = None
+
+    @cached_property
+    def copying(self) -> "CopyDesk":
+        """Whoever copies texts and opens addresses."""
+        from smith_core.secrets import child_environment
+        from smith_tui.copy_desk import CopyDesk
+
+        def environ() -> dict[str, str]:
+            return child_environment(self.runtime.services.config.effective)
+
+        return CopyDesk(cast("App[Any]", self), self.actions, self.chat.said, environ)
+
+    def action_copy(self) -> bool:
+        """Copy what is selected; say whether something was."""
+        selection = self.screen.get_selected_text()
+        if not selection:
+            return False
+        self.copy_to_clipboard(selection)
+        self.screen.clear_selection()
+        return True
+
+    def on_text_selected(self, event: "events.TextSelected") -> None:
+        """Copy what was selected with the mouse, where that is wanted; it stays selected."""
+        if not self.has_engine or not self.runtime.services.config.effective.ui.copy_on_select:
+            return
+        # A click on a scroll bar is such an event, too.
+        before, self._copied_selection = self._copied_selection, self.screen.selections
+        text = self.screen.get_selected_text()
+        if text and before != self._copied_selection:
+            self.copy_to_clipboard(text)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text to the clipboards of terminal and system, and say so."""
+        self._clipboard = text
+        self.copying.copy(text)
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer."""
+        self.copying.copy_last("answer")
+
+    def action_copy_code(self) -> None:
+        """Copy the last code block."""
+        self.copying.copy_last("code")
+
+    def action_copy_chosen(self) -> None:
+        """Choose what to copy."""
+        if self.screen is self.chat:
+            self.copying.choose()
+
+    def action_links(self) -> None:
+        """Choose an address to open."""
+        if self.screen is self.chat:
+            self.copying.choose_link()
+
+    def on_document_view_address_clicked(self, message: "DocumentView.AddressClicked") -> None:
+        """Show the address that was clicked before anything opens it."""
+        self.copying.ask_to_open(message.address)
