@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from smith_core.command_table import Command
     from smith_core.events import AnyEvent
     from smith_core.runtime import Runtime
+    from smith_tui.attention import Attention
     from smith_tui.early_terminal import EarlyTerminal
     from smith_tui.inspect.host import InspectionHost
     from smith_tui.prompt_memory import PromptMemory
@@ -105,7 +106,18 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
         runtime.session.permissions.is_attended = True
         runtime.entries = {f"keys.{action.name}": ", ".join(action.keys) for action in self.actions}
         runtime.services.ui.on_event(self._session_changed)
+        runtime.services.ui.on_event(self._attention(runtime).note)
         return runtime
+
+    def _attention(self, runtime: "Runtime") -> "Attention":
+        from smith_tui.attention import Attention
+
+        return Attention(
+            self.write_aside,
+            settings=lambda: runtime.services.config.effective.ui,
+            is_away=lambda: not self.app_focus,
+            goes_on=lambda: len(self.chat.queue) > 0,
+        )
 
     @cached_property
     def inspection(self) -> "InspectionHost":

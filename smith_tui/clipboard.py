@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from smith_tui.output.passing_on import passed_on
+
 MAX_ENCODED = 100_000
 """Characters of base64 that terminals take in one sequence; xterm's limit, and that of most others."""
 PROGRAM_S = 3.0
 """How long a clipboard program may take to read the text."""
-_SCREEN_CHUNK = 512
-"""Characters that GNU screen passes on in one piece (its limit is 768, marks included)."""
 
 
 def terminal_sequences(text: str, environ: Mapping[str, str]) -> str:
@@ -25,13 +25,7 @@ def terminal_sequences(text: str, environ: Mapping[str, str]) -> str:
     if len(encoded) > MAX_ENCODED:
         return ""
     sequence = f"\x1b]52;c;{encoded}\x07"
-    if environ.get("TMUX"):
-        doubled = sequence.replace("\x1b", "\x1b\x1b")
-        return f"{sequence}\x1bPtmux;{doubled}\x1b\\"
-    if environ.get("STY"):
-        pieces = (sequence[at : at + _SCREEN_CHUNK] for at in range(0, len(sequence), _SCREEN_CHUNK))
-        return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)
-    return sequence
+    return (sequence if environ.get("TMUX") else "") + passed_on(sequence, environ)
 
 
 def clipboard_program(environ: Mapping[str, str], platform: str = sys.platform) -> tuple[str, ...]:

@@ -95,6 +95,11 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("ui.motion", choice("full", "reduced"), "How much moves on the screen."),
     ("ui.output", choice("diff", "stock"), "Which layer writes to the terminal."),
     ("ui.copy_on_select", BOOLEAN, "Whether what is selected with the mouse is copied when the button is released."),
+    (
+        "ui.notify",
+        choice("off", "bell", "desktop"),
+        "How you are called in another window when a turn of ten seconds or more has ended, or when Smith asks.",
+    ),
     ("keys.<action>", KEY_NAME, "Another key for an action."),
 )
 

@@ -64,6 +64,7 @@ class UiConfig(msgspec.Struct, frozen=True, kw_only=True):
     motion: str = "full"
     output: str = "diff"
     copy_on_select: bool = False
+    notify: str = "off"
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):

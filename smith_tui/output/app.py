@@ -58,6 +58,11 @@ class OutputApp(OrderlyApp):
             self.canvas.forget()
             self._write_frame()
 
+    def write_aside(self, text: str) -> None:
+        """Write what is no part of a frame, such as a bell; nothing while the terminal is in other hands."""
+        if isinstance(self._driver, TerminalDriver) and self._driver.is_active:
+            self._driver.write(text)
+
     def on_mount(self) -> None:
         """Let keys in as soon as the first frame is there, and look behind it for what a killed start has left."""
         self.call_after_refresh(self._release_input)
