@@ -242,8 +242,8 @@ def _unlisted(caught: AgentFailure) -> AgentFailure:
     return failure(
         "policy",
         "no_model",
-        "no model is named, and the endpoint does not list its own: set default_model, or start with --model; "
-        f"it said: {caught.error.message}",
+        "no model is named, and the endpoint does not list its own: set default_model, or name one with "
+        f"/model or --model; it said: {caught.error.message}",
         origin="model",
     )
 

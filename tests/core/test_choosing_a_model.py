@@ -71,7 +71,7 @@ async def test_an_endpoint_without_a_list_wants_a_setting_and_no_small_model_tak
         await select(Listing(error))
     said = caught.value.error
     assert (said.kind, said.code) == ("policy", "no_model")
-    assert all(word in said.message for word in ("default_model", "--model", ADDRESS, "nothing here"))
+    assert all(word in said.message for word in ("default_model", "/model or --model", ADDRESS, "nothing here"))
     assert (await select(Listing(error), HERE, ModelChoice(model="mine"))).model == "mine"
 
 
