@@ -70,7 +70,10 @@ def find(target: str, metas: Sequence[ConversationMeta], listed: Sequence[Listed
     if target.isascii() and target.isdecimal():
         choices = listed or [Listed(meta.conversation_id) for meta in metas[:MOST_LISTED]]
         if 1 <= int(target[:9]) <= len(choices):
-            return choices[int(target[:9]) - 1]
+            chosen = choices[int(target[:9]) - 1]
+            if chosen.conversation_id:
+                return chosen
+            raise failure("policy", "no_conversation", f"{target} is a note of the project; /note get shows it whole")
     exact = [meta for meta in metas if target and meta.title.casefold() == target.casefold()]
     found = exact or [meta for meta in metas if _has_words(meta.title, target)]
     if len(found) == 1:

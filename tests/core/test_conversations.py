@@ -457,3 +457,12 @@ async def test_b28_everything_that_a_session_keeps_is_private_also_after_modes_w
         assert modes() == {"folder 700", "file 600"}
         for path in (data, *data.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+async def test_a_note_of_the_project_is_no_conversation_to_open(tmp_path: Path) -> None:
+    runtime = open_stored_engine(tmp_path, ScriptedClient("ok"), is_searched=True)
+    await run_turn(runtime, "go")
+    await command(runtime, "/note upsert proto we speak zebra")
+    assert "zebra" in said(await command(runtime, "/search zebra"))
+    assert "note of the project" in said(await command(runtime, "/load 1"))
+    await runtime.stop_session("done")
