@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from smith_tui.keys import KeyAction
     from smith_tui.screens.chat import ChatScreen
     from smith_tui.transcript.document_view import DocumentView
+    from smith_tui.widgets.edited_text import EditedText
 
 
 class CopyActions:
@@ -50,20 +51,33 @@ class CopyActions:
 
     def action_copy(self) -> bool:
         """Copy what is selected; say whether something was."""
-        selection = self.screen.get_selected_text()
-        if not selection:
+        text = self._selected_text()
+        if not text:
             return False
-        self.copy_to_clipboard(selection)
+        self.copy_to_clipboard(text)
         self.screen.clear_selection()
+        edited = self._edited_text()
+        if edited is not None:
+            edited.unselect()
         return True
+
+    def _selected_text(self) -> str:
+        edited = self._edited_text()
+        return self.screen.get_selected_text() or ("" if edited is None else edited.selected_text)
+
+    def _edited_text(self) -> "EditedText | None":
+        from smith_tui.widgets.edited_text import EditedText
+
+        focused = self.screen.focused
+        return focused if isinstance(focused, EditedText) else None
 
     def on_text_selected(self, event: "events.TextSelected") -> None:
         """Copy what was selected with the mouse, where that is wanted; it stays selected."""
         if not self.has_engine or not self.runtime.services.config.effective.ui.copy_on_select:
             return
         # A click on a scroll bar is such an event, too.
-        before, self._copied_selection = self._copied_selection, self.screen.selections
-        text = self.screen.get_selected_text()
+        text = self._selected_text()
+        before, self._copied_selection = self._copied_selection, (text, self.screen.selections)
         if text and before != self._copied_selection:
             self.copy_to_clipboard(text)
 

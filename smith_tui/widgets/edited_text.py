@@ -24,6 +24,16 @@ class EditedText(Widget, can_focus=True):
         return self._editor.text
 
     @property
+    def selected_text(self) -> str:
+        """What is selected of it, pastes in full; "" without a selection."""
+        return self._editor.selected_text
+
+    def unselect(self) -> None:
+        """Select nothing any more; the caret stays where it is."""
+        self._editor.unselect()
+        self._edited()
+
+    @property
     def gutter_cells(self) -> int:
         """How many cells stand before the text."""
         return 0
@@ -55,6 +65,7 @@ class EditedText(Widget, can_focus=True):
         if self._dragging:
             self._dragging = False
             self.release_mouse()
+            self.screen.post_message(events.TextSelected())
 
     def take_cursor(self) -> None:
         """Put the terminal's cursor to the caret, where the window of an input method opens."""

@@ -69,6 +69,15 @@ class PromptEditor:
                 return position, paste
         return None
 
+    @property
+    def selected_text(self) -> str:
+        """The text that is selected, pastes in full."""
+        return self._pastes.expand(self.buffer.selected_text)
+
+    def unselect(self) -> None:
+        """Select nothing any more."""
+        self.buffer.move_to(self.buffer.caret)
+
     def clear(self) -> None:
         """Empty the text and forget its pastes and its undo steps."""
         self.buffer = EditBuffer()

@@ -159,6 +159,21 @@ async def test_what_the_mouse_selects_is_copied_at_once_where_that_is_wanted(tmp
         assert copied == (["first", "words"] if wanted else [])
 
 
+async def test_what_is_selected_in_the_prompt_is_copied_too_and_the_next_press_of_the_key_is_about_leaving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("ok")))
+    copied: list[str] = []
+    monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press(*"one two", "shift+left", "shift+left", "shift+left", "alt+c")
+        assert (copied, app.chat.prompt.text) == (["two"], "one two")
+        await pilot.press("ctrl+shift+left", "ctrl+c")
+        assert copied == ["two", "one "]
+        await pilot.press("ctrl+c")
+        assert copied == ["two", "one "] and app.is_running
+
+
 def found(markdown: str, label: str, width: int = 60) -> set[str]:
     """Return the addresses of all characters of a label in the rendered text."""
     document = Document(DARK, width)
