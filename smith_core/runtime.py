@@ -13,7 +13,7 @@ from smith_core.commands.shelf import Shelf
 from smith_core.composition import compose_services, open_search, open_store, service_options
 from smith_core.config.report import render_problems
 from smith_core.errors import AgentError, AgentFailure, failure, normalize
-from smith_core.events import AnyEvent, Emit, Notice, PermissionAnswer
+from smith_core.events import AnyEvent, Emit, Notice, PermissionAnswer, PromptReturned
 from smith_core.frozen import EMPTY_MAPPING
 from smith_core.log import LOGGER
 from smith_core.messages import Message
@@ -219,14 +219,23 @@ class Runtime:
 
     async def _handle(self, line: str, choice: ModelChoice, emit: Emit) -> None:
         await self._ensure_open(emit)
-        if line.startswith("/"):
-            await self.run_command(line, emit)
-        else:
+        try:
+            if line.startswith("/"):
+                await self.run_command(line, emit)
+                return
             await take_over(self.session, emit)
             if line.startswith("!"):
                 await run_shell_line(self.session, line, emit)
             else:
                 await self.session.run_turn(TurnRequest(text=line, choice=choice), emit)
+        except AgentFailure as caught:
+            if (caught.error.kind, caught.error.code) == ("policy", "read_only") and self._is_prompt(line):
+                emit(PromptReturned(text=line))
+            raise
+
+    def _is_prompt(self, line: str) -> bool:
+        """Whether a line is no command of ours; one of the person's own stands for a prompt."""
+        return not line.startswith("/") or split_command(line)[0] not in self.services.command.own_names
 
     async def _ensure_open(self, emit: Emit) -> None:
         if self._opening is None:

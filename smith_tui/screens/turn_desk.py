@@ -50,7 +50,7 @@ class TurnDesk:
         self._host = host
         self._queue = queue
         self._turn: asyncio.Task[None] | None = None
-        self._commands = 0
+        self._commands: set[asyncio.Task[None]] = set()
         self._prompts_heard = 0
         self._is_moving = False
         self._conversation_id = ""
@@ -66,8 +66,9 @@ class TurnDesk:
     def submit(self, text: str) -> None:
         """Run a prompt or a command; a prompt waits while a turn runs, and while a command may yet begin one."""
         if text.startswith("/") and not self._is_prompt_by_name(text):
-            self._commands += 1
-            self._host.start(self._run(text)).add_done_callback(self._command_over)
+            command = self._host.start(self._run(text))
+            self._commands.add(command)
+            command.add_done_callback(self._command_over)
             return
         self._host.transcript.follow()
         if self._turn is not None or self._commands:
@@ -121,6 +122,9 @@ class TurnDesk:
                 self._queue.is_held = result.stop_reason not in ("completed", "cancelled")
             case events.PromptReturned(text=text):
                 self._take_back(text)
+            case events.ConversationLoaded(is_read_only=True):
+                # Following goes on until the conversation is left, and begins no turn.
+                self._command_over(asyncio.current_task())
             case events.SessionChanged(conversation_id=conversation_id):
                 # What waits is kept with its own conversation, and comes back with it.
                 if self._conversation_id not in ("", conversation_id) and self._turn is None:
@@ -223,9 +227,10 @@ class TurnDesk:
         self._queue.not_heard(self._host.runtime.session.take_steering())
         self._send_next()
 
-    def _command_over(self, command: "asyncio.Task[None]") -> None:
-        self._commands -= 1
-        self._send_next()
+    def _command_over(self, command: "asyncio.Task[Any] | None") -> None:
+        if command in self._commands:
+            self._commands.remove(command)
+            self._send_next()
 
     def _send_next(self) -> None:
         if self._turn is not None or self._commands or self._queue.is_held or not self._host.is_attached:
