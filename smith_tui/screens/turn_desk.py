@@ -66,6 +66,8 @@ class TurnDesk:
     def submit(self, text: str) -> None:
         """Run a prompt or a command; a prompt waits while a turn runs, and while a command may yet begin one."""
         if text.startswith("/") and not self._is_prompt_by_name(text):
+            if self._is_cancel(text) and self.cancel():
+                return
             command = self._host.start(self._run(text))
             self._commands.add(command)
             command.add_done_callback(self._command_over)
@@ -208,6 +210,13 @@ class TurnDesk:
         table = self._host.runtime.services.command
         name, _ = split_command(line)
         return table.get(name) is not None and name not in table.own_names
+
+    @staticmethod
+    def _is_cancel(line: str) -> bool:
+        """Whether a line is the command that does what the key does: the engine knows nothing of what waits here."""
+        from smith_core.command_table import split_command
+
+        return split_command(line)[0] == "cancel"
 
     async def _run(self, line: str) -> None:
         from smith_core.events import PickerRequested, ViewRequested

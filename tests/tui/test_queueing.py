@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
@@ -120,17 +121,26 @@ async def test_what_a_turn_did_not_hear_is_sent_first_afterwards(tmp_path: Path)
         assert [texts[-1].splitlines()[0] for texts in said_to(client)] == ["one", "go on", "unheard", "later"]
 
 
-async def test_b21_cancel_gives_everything_back_to_the_prompt(tmp_path: Path) -> None:
-    app = app_around(open_engine(tmp_path, ScriptedClient([FIRST, asyncio.Event()], "x")))
+@pytest.mark.parametrize("way", ["key", "command", "palette"])
+async def test_b21_cancel_gives_everything_back_to_the_prompt(tmp_path: Path, way: str) -> None:
+    app = app_around(open_engine(tmp_path, client := ScriptedClient([FIRST, asyncio.Event()], "x")))
     async with app.run_test(size=(60, 24)) as pilot:
         await begin(pilot)
         await send(pilot, "waits")
         await send(pilot, "said", "alt+enter")
-        app.chat.prompt.load("draft")
-        await pilot.press("ctrl+c")
+        draft = "" if way == "command" else "\n\ndraft"
+        if way == "command":
+            await send(pilot, "/Cancel ")
+        else:
+            app.chat.prompt.load("draft")
+            await pilot.press(*(["ctrl+c"] if way == "key" else ["ctrl+p", "slash", *"cancel", "enter"]))
         await until(pilot, lambda: not app.chat.turns.is_running)
-        assert app.chat.prompt.text == "said\n\nwaits\n\ndraft"
+        await pilot.pause()
+        assert app.chat.prompt.text == f"said\n\nwaits{draft}"
         assert waiting(app) == []
+        assert len(client.requests) == 1
+        await send(pilot, "/cancel")
+        await until(pilot, lambda: "no turn is running" in shown(app))
 
 
 async def test_after_a_failure_waiting_prompts_are_held_until_a_turn_works(tmp_path: Path) -> None:
