@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from smith_core.commands.context import CommandContext
 from smith_core.commands.usage_report import render_usage, usage_rows
+from smith_core.config.settings import counts_from
 from smith_core.embedded.local_models import is_local
 from smith_core.errors import AgentFailure, failure
 from smith_core.events import QuitRequested, SetupRequested
@@ -74,7 +75,9 @@ async def change_config(context: CommandContext, arguments: str) -> None:
     """Show settings, or change one of the stored ones."""
     verb, _, rest = arguments.partition(" ")
     path, _, value = rest.strip().partition(" ")
-    config = context.services.config
+    config, session = context.services.config, context.session
+    if verb in ("set", "unset") and counts_from(path) == "idle":
+        session.require_idle(f"/config {verb} {path}")
     if verb in ("", "show"):
         text = config.describe(path)
     elif verb == "set" and path and value.strip():
@@ -83,14 +86,17 @@ async def change_config(context: CommandContext, arguments: str) -> None:
         text = await config.unset(path)
     else:
         raise failure("policy", "usage", "usage: /config [show [path] | set path value | unset path]")
+    if verb in ("set", "unset"):
+        if session.current_turn is not None and counts_from(path) == "turn":
+            text += "; the running turn goes on as it began"
+        hide_from_proc(key_variables(config.effective))
+        session.active_role_from_config(path)
+        if path == "tools.permission":
+            session.permissions.mode_changed()
     context.say("config", text)
     if verb in ("set", "unset"):
-        hide_from_proc(key_variables(config.effective))
-        context.session.active_role_from_config(path)
-        if path == "tools.permission":
-            context.session.permissions.forget()
-        await context.session.sandboxes.look(config.effective.tools)
-        context.emit(context.session.changed())
+        await session.sandboxes.look(config.effective.tools)
+        context.emit(session.changed())
 
 
 async def show_usage(context: CommandContext, arguments: str) -> None:

@@ -90,6 +90,7 @@ COMMANDS: tuple[Command, ...] = (
         usage="[show [path] | set path value | unset path]",
         summary="show and change settings",
         handler=general.change_config,
+        while_running=True,
     ),
     Command(
         name="usage",

@@ -6,7 +6,7 @@ A last segment in angle brackets (`models.<key>`) stands for any name.
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -28,6 +28,9 @@ from smith_core.config.rules import (
 from smith_core.config.shape import Config
 from smith_core.roles import TOOL_MATRIX
 
+Moment = Literal["now", "turn", "idle", "start"]
+"""When a changed value counts: at once, from the next turn on, likewise but no turn may run, from the next start on."""
+
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """One setting; `default` is its built-in JSON value, None when it is absent unless somebody sets it."""
@@ -37,6 +40,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     meaning: str
     default: Any = None
     is_overridable: bool = True
+    counts_from: Moment = "turn"
 
 
 _SECONDS = number(0, above_low=True)
@@ -103,6 +107,23 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("keys.<action>", KEY_NAME, "Another key for an action."),
 )
 
+_COUNTS_FROM: Mapping[str, Moment] = {
+    "tools.permission": "now",
+    "tools.web_fetch_allow_hosts": "now",
+    "undo.keep_mb": "now",
+    "undo.keep_days": "now",
+    "llm_config.host_linger_s": "now",
+    "ui.theme": "now",
+    "ui.rain": "now",
+    "ui.motion": "now",
+    # The screen shows both as those of the turn that runs.
+    "active_role": "idle",
+    "tools.sandbox": "idle",
+    # Who takes the network away means now, and a running turn keeps the sandbox that it began with.
+    "tools.sandbox_network": "idle",
+}
+"""What does not count from the next turn on."""
+
 _FILE_ONLY: tuple[tuple[str, Rule, str], ...] = (
     (
         "services.conversation.conversation_id",
@@ -138,7 +159,12 @@ def _build() -> Mapping[str, Setting]:
     return MappingProxyType(
         {
             path: Setting(
-                path=path, rule=rule, meaning=meaning, default=_default_of(path), is_overridable=is_overridable
+                path=path,
+                rule=rule,
+                meaning=meaning,
+                default=_default_of(path),
+                is_overridable=is_overridable,
+                counts_from=_COUNTS_FROM.get(path, "turn"),
             )
             for (path, rule, meaning), is_overridable in rows
         }
@@ -192,6 +218,12 @@ def is_overridable_path(path: str) -> bool:
     """Whether `/config set` may change the value at this path."""
     setting = find_setting(path)
     return setting is not None and setting.is_overridable
+
+
+def counts_from(path: str) -> Moment:
+    """Return when another value at this path counts."""
+    setting = find_setting(path)
+    return setting.counts_from if setting is not None else "turn"
 
 
 def overridable_paths() -> tuple[str, ...]:

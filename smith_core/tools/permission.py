@@ -77,33 +77,39 @@ class Permissions:
         self._answer.set_result(answer)
         return True
 
-    def forget(self) -> None:
-        """Ask again about what was allowed for the session."""
+    def mode_changed(self) -> None:
+        """Forget what was allowed for the session; a question that is open is answered by a mode that asks nothing."""
         self._tools.clear()
         self._same.clear()
+        mode = self._mode()
+        if mode != "ask" and self._answer is not None and not self._answer.done():
+            self._answer.set_result("once" if mode == "auto" else "deny")
 
     async def _decide(self, call: ToolCall, arguments: Any, asker: Asker) -> AgentError | None:
-        mode = self._mode()
-        if mode == "auto" or call.name in PASSES_ON:
-            return None
-        if mode == "read-only":
-            return _refusal("read_only", _READ_ONLY.format(name=call.name))
         subject, words = _subject(call, arguments)
-        if self._is_allowed(call.name, subject):
+        if self._is_free(call.name, subject):
             return None
+        if self._mode() == "read-only":
+            return _refusal("read_only", _READ_ONLY.format(name=call.name))
         if not self.is_attended:
             return _refusal("nobody_to_ask", _UNATTENDED.format(name=call.name))
         answer = await _unless_cancelled(asker.token, self._ask(call, subject, words, asker))
+        if answer is not None and self._mode() == "read-only":
+            return _refusal("read_only", _READ_ONLY.format(name=call.name))
         return _refusal("permission_denied", _DENIED) if answer == "deny" else None
 
-    def _is_allowed(self, name: str, subject: str) -> bool:
-        return name in self._tools or (name, subject) in self._same
+    def _is_free(self, name: str, subject: str) -> bool:
+        mode = self._mode()
+        is_allowed = name in self._tools or (name, subject) in self._same
+        return mode == "auto" or name in PASSES_ON or (mode == "ask" and is_allowed)
 
     async def _ask(self, call: ToolCall, subject: str, words: str, asker: Asker) -> PermissionAnswer:
         async with self._one_at_a_time:
             # An answer to the question before may have covered this call, or the mode may be another one by now.
-            if self._is_allowed(call.name, subject) or self._mode() == "auto":
+            if self._is_free(call.name, subject):
                 return "once"
+            if self._mode() == "read-only":
+                return "deny"
             answer: PermissionAnswer | None = None
             self._question = (asker.job_id, call.id)
             self._answer = asyncio.get_running_loop().create_future()

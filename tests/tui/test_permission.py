@@ -77,6 +77,20 @@ async def test_a_question_is_shown_in_bar_card_and_status_and_one_key_answers(tm
         await until(pilot, lambda: app.chat.status.state.activity == "idle")
 
 
+async def test_the_mode_is_changed_from_the_prompt_while_a_question_waits(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient(bash("touch new"), "finished")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "/config set tools.permission ask")
+        await until(pilot, lambda: app.chat.status.state.permission == "ask")
+        await send(pilot, "go")
+        bar = await wait_for_question(pilot, Clock())
+        await send(pilot, "/config set tools.permission read-only")
+        await until(pilot, lambda: "finished" in shown(app) and not app.chat.turns.is_running)
+        assert app.chat.status.state.permission == "read-only"
+        assert not bar.display
+        assert not (tmp_path / "new").exists()
+
+
 async def test_keys_that_were_meant_for_the_prompt_go_there(tmp_path: Path) -> None:
     """Who types while the question comes up loses nothing and allows nothing."""
     app, _ = asking(tmp_path, ScriptedClient(bash("touch new"), "finished"))
