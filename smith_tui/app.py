@@ -17,7 +17,7 @@ from smith_tui.collecting import collect_from_now_on
 from smith_tui.copy_actions import CopyActions
 from smith_tui.crash import crash_sentence
 from smith_tui.first_start import note_answered
-from smith_tui.keys import app_bindings, help_rows, of_one_place, resolve_keys
+from smith_tui.keys import app_bindings, help_rows, key_objection, of_one_place, resolve_keys
 from smith_tui.output.app import OutputApp
 from smith_tui.paste_parser import use_paste_parser
 from smith_tui.sanitize import literal
@@ -105,6 +105,7 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
         runtime.session.has_screen = True
         runtime.session.permissions.is_attended = True
         runtime.entries = {f"keys.{action.name}": ", ".join(action.keys) for action in self.actions}
+        runtime.services.config.entry_checks["keys"] = key_objection
         runtime.services.ui.on_event(self._session_changed)
         runtime.services.ui.on_event(self._attention(runtime).note)
         return runtime
@@ -142,10 +143,11 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
         if isinstance(event, HistoryEdited):
             self.chat.history_edited(event)
         if isinstance(event, SessionChanged):
-            before = self.theme
-            self.theme = _theme_name(self.runtime.services.config.effective.ui.theme, event.role)
+            before, ui = self.theme, self.runtime.services.config.effective.ui
+            self.theme = _theme_name(ui.theme, event.role)
             if self.theme != before:
                 self.chat.wear_theme()
+            self.chat.status.move(is_reduced=ui.motion == "reduced")
 
     def on_mount(self) -> None:
         """Bind the keys."""

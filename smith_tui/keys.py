@@ -240,7 +240,7 @@ def resolve_keys(
     changed: list[str] = []
     for name, written in overrides.items():
         if name not in table:
-            problems.append(f"keys.{name}: there is no such action; the help screen lists them all.")
+            problems.append(f"keys.{name}: {_no_action(name, table)}")
             continue
         try:
             keys = tuple(parse_key(key) for key in written.split(","))
@@ -256,6 +256,22 @@ def resolve_keys(
         table[name] = defaults[name]
         changed.remove(name)
     return tuple(table.values()), tuple(problems)
+
+
+def key_objection(overrides: Mapping[str, str], name: str) -> str:
+    """Return why an action cannot have the key that these overrides give it beside all others, "" if it can."""
+    before = {other: written for other, written in overrides.items() if other != name}
+    _, problems = resolve_keys({**before, name: overrides[name]})
+    start = f"keys.{name}: "
+    return next((problem.removesuffix(".") for problem in problems if problem.startswith(start)), "")
+
+
+def _no_action(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    nearest = get_close_matches(name[:100], known, n=1)
+    hint = f"did you mean {nearest[0]}?" if nearest else "Tab after /config set keys. lists them."
+    return f"there is no such action; {hint}"
 
 
 def parse_key(written: str) -> str:
@@ -281,7 +297,7 @@ def _objection(action: KeyAction, others: Iterable[KeyAction]) -> str:
         for other in others:
             meet = action.scope == other.scope or action.scope in _EVERYWHERE or other.scope in _EVERYWHERE
             if meet and other.name != action.name and key in other.keys:
-                return f"{key_label(key)} already belongs to {other.name}."
+                return f"{key_label(key)} already belongs to {other.name}; take a free key, or change that one first."
     return ""
 
 

@@ -9,10 +9,13 @@ from smith_core.config.layers import STORED_OVERRIDES, ConfigOptions, LoadedConf
 from smith_core.config.patch import set_in_patch, unset_in_patch
 from smith_core.config.report import describe_problem
 from smith_core.config.schema import Config, Problem
+from smith_core.config.settings import counts_from, split_path
 from smith_core.errors import AgentFailure, failure
 from smith_core.frozen import thaw
 
 Change = Callable[[object], dict[str, Any] | Problem]
+EntryCheck = Callable[[Mapping[str, Any], str], str]
+"""Takes all entries of a table and the name of the one that is to be set; returns why it cannot be, "" if it can."""
 
 
 class OverridesStore(Protocol):
@@ -33,6 +36,8 @@ class ConfigService:
     def __init__(self, options: ConfigOptions) -> None:
         self._options = options
         self._store: OverridesStore | None = None
+        self.entry_checks: dict[str, EntryCheck] = {}
+        """What only the app knows of tables that take any name, by the name of the table."""
         self.loaded: LoadedConfig = load_effective_config(options)
 
     @classmethod
@@ -64,7 +69,13 @@ class ConfigService:
 
     async def set(self, path: str, text: str) -> str:
         """Validate, keep and apply one value; return a sentence, or raise AgentFailure of kind schema."""
-        not_kept = await self._apply(lambda patch: set_in_patch(patch, path, text))
+
+        def change(patch: object) -> dict[str, Any] | Problem:
+            changed = set_in_patch(patch, path, text)
+            objection = "" if isinstance(changed, Problem) else self._objection(changed, path)
+            return Problem(kind="refused", path=path, expected=objection) if objection else changed
+
+        not_kept = await self._apply(change)
         return self._now(path) + not_kept
 
     async def unset(self, path: str) -> str:
@@ -86,6 +97,15 @@ class ConfigService:
         return "\n".join(
             f"{name.ljust(width)}  {_as_json(values[name])}  ({self.loaded.sources[name]})" for name in chosen
         )
+
+    def _objection(self, patch: Mapping[str, Any], path: str) -> str:
+        """Return what the app has against the entry at `path` of a changed patch, "" without an objection."""
+        table, *name = split_path(path)
+        if table not in self.entry_checks or not name:
+            return ""
+        # Of what is stored beside it, only what is in effect is known to be of the right kind.
+        entries = {**getattr(self.effective, table), name[0]: patch[table][name[0]]}
+        return self.entry_checks[table](entries, name[0])
 
     async def _apply(self, change: Change) -> str:
         """Change the patch, and return what to add to the sentence about it when it lasts for this session only."""
@@ -114,12 +134,13 @@ class ConfigService:
         self.loaded = load_effective_config(self._options)
 
     def _now(self, path: str) -> str:
+        later = "; that counts from the next start on" if counts_from(path) == "start" else ""
         if path not in self.loaded.values:
-            return f"{path} is not set any more"
+            return f"{path} is not set any more{later}"
         sentence = f"{path} is now {_as_json(self.loaded.values[path])} ({self.loaded.sources[path]})"
         if self.loaded.sources[path] == "ephemeral":
-            sentence += "; the arguments of this start win until the next one"
-        return sentence
+            return f"{sentence}; the arguments of this start win until the next one"
+        return sentence + later
 
 
 def _as_json(value: Any) -> str:

@@ -97,14 +97,14 @@ _CHANGEABLE: tuple[tuple[str, Rule, str], ...] = (
     ("ui.theme", choice("dark", "light", "contrast"), "The colours."),
     ("ui.rain", choice("auto", "kitty", "cells", "off"), "How the rain is drawn."),
     ("ui.motion", choice("full", "reduced"), "How much moves on the screen."),
-    ("ui.output", choice("diff", "stock"), "Which layer writes to the terminal."),
+    ("ui.output", choice("diff", "stock"), "Which layer writes to the terminal, from the next start on."),
     ("ui.copy_on_select", BOOLEAN, "Whether what is selected with the mouse is copied when the button is released."),
     (
         "ui.notify",
         choice("off", "bell", "desktop"),
         "How you are called in another window when a turn of ten seconds or more has ended, or when Smith asks.",
     ),
-    ("keys.<action>", KEY_NAME, "Another key for an action."),
+    ("keys.<action>", KEY_NAME, "Another key for an action, from the next start on."),
 )
 
 _COUNTS_FROM: Mapping[str, Moment] = {
@@ -116,6 +116,8 @@ _COUNTS_FROM: Mapping[str, Moment] = {
     "ui.theme": "now",
     "ui.rain": "now",
     "ui.motion": "now",
+    "ui.output": "start",
+    "keys.<action>": "start",
     # The screen shows both as those of the turn that runs.
     "active_role": "idle",
     "tools.sandbox": "idle",

@@ -41,7 +41,7 @@ class StatusBar(Widget):
         self, *, reduced_motion: bool = False, clock: Callable[[], float] = time.monotonic, id: str | None = None
     ) -> None:
         super().__init__(id=id)
-        self.reduced_motion = reduced_motion
+        self._is_reduced = reduced_motion
         self._clock = clock
         self._state = StatusState()
         self._frame = 0
@@ -58,6 +58,13 @@ class StatusBar(Widget):
         state = msgspec.structs.replace(self._state, **fields)
         if state != self._state:
             self._state = state
+            self._run_ticker()
+            self.refresh()
+
+    def move(self, *, is_reduced: bool) -> None:
+        """Let the spinner turn, or stand still from now on."""
+        if is_reduced != self._is_reduced:
+            self._is_reduced = is_reduced
             self._run_ticker()
             self.refresh()
 
@@ -90,7 +97,7 @@ class StatusBar(Widget):
 
     @property
     def _spins(self) -> bool:
-        is_still = self.reduced_motion or self._state.is_raining
+        is_still = self._is_reduced or self._state.is_raining
         return not is_still and self._state.activity in RUNNING - STILL
 
     def _run_ticker(self) -> None:
