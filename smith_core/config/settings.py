@@ -116,6 +116,8 @@ _COUNTS_FROM: Mapping[str, Moment] = {
     "ui.theme": "now",
     "ui.rain": "now",
     "ui.motion": "now",
+    "ui.copy_on_select": "now",
+    "ui.notify": "now",
     "ui.output": "start",
     "keys.<action>": "start",
     # The screen shows both as those of the turn that runs.
