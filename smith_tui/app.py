@@ -117,7 +117,7 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
             self.write_aside,
             settings=lambda: runtime.services.config.effective.ui,
             is_away=lambda: not self.app_focus,
-            goes_on=lambda: len(self.chat.queue) > 0,
+            goes_on=lambda: self.chat.queue.has_next,
         )
 
     @cached_property

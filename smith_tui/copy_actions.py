@@ -63,7 +63,7 @@ class CopyActions:
 
     def _selected_text(self) -> str:
         edited = self._edited_text()
-        return self.screen.get_selected_text() or ("" if edited is None else edited.selected_text)
+        return (edited.selected_text if edited is not None else "") or self.screen.get_selected_text() or ""
 
     def _edited_text(self) -> "EditedText | None":
         from smith_tui.widgets.edited_text import EditedText
@@ -73,12 +73,17 @@ class CopyActions:
 
     def on_text_selected(self, event: "events.TextSelected") -> None:
         """Copy what was selected with the mouse, where that is wanted; it stays selected."""
-        if not self.has_engine or not self.runtime.services.config.effective.ui.copy_on_select:
-            return
         # A click on a scroll bar is such an event, too.
-        text = self._selected_text()
-        before, self._copied_selection = self._copied_selection, (text, self.screen.selections)
-        if text and before != self._copied_selection:
+        before, self._copied_selection = self._copied_selection, self.screen.selections
+        if before != self._copied_selection:
+            self._copy_selected(self.screen.get_selected_text() or "")
+
+    def on_edited_text_selected(self, message: "EditedText.Selected") -> None:
+        """Copy what was selected with the mouse in a text under edit, where that is wanted."""
+        self._copy_selected(message.text)
+
+    def _copy_selected(self, text: str) -> None:
+        if text and self.has_engine and self.runtime.services.config.effective.ui.copy_on_select:
             self.copy_to_clipboard(text)
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -13,6 +13,8 @@ from itertools import pairwise
 MAX_BYTES = 4 << 20
 """More than any screen needs; and the most that is read of a file that only one line counts of."""
 _FORMAT = "2"
+NAME_END = f"-{_FORMAT}"
+"""How the names of files end that are written in this way."""
 _FOR_COLORS = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "TMUX", "STY", "INSIDE_EMACS")
 _FOR_LETTERS = ("UNICODE_VERSION", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONUTF8", "PYTHONIOENCODING")
 _VARIABLES = (*_FOR_COLORS, *_FOR_LETTERS, "HOME", "XDG_CONFIG_HOME")
@@ -53,7 +55,7 @@ def start_key(arguments: Sequence[str], screen: int, environ: Mapping[str, str] 
     program = (_FORMAT, f"{size.columns}x{size.lines}", sys.version, sys.prefix, __file__)
     whole = "\0".join((*program, *arguments, "", *values)).encode("utf-8", "surrogateescape")
     folder = cache if cache.startswith("/") else f"{home}/.cache"
-    path = f"{folder}/smith/pictures/{crc32(whole):08x}"
+    path = f"{folder}/smith/pictures/{crc32(whole):08x}{NAME_END}"
     # Two sums and the length: one sum of 32 bits alone can be the same for two starts.
     text = b"%08x %08x %x" % (crc32(whole), crc32(whole[::-1]), len(whole))
     return StartKey(text, path, (size.columns, size.lines))

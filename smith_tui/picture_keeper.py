@@ -12,7 +12,7 @@ from smith_core.errors import AgentFailure
 from smith_core.log import LOGGER
 from smith_core.paths import data_dir, ensure_private_dir
 from smith_core.stored_settings import stored_settings_line
-from smith_tui.first_picture import StartKey, picture_file
+from smith_tui.first_picture import NAME_END, StartKey, picture_file
 
 if TYPE_CHECKING:
     from textual.geometry import Region
@@ -88,5 +88,8 @@ def _dependencies(user_file: Path) -> Iterator[tuple[str, str]]:
 
 def _remove_old(folder: Path) -> None:
     entries = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime)
-    for entry in entries[:-KEPT_PICTURES]:
+    # Files of other versions may hold what is not kept any more.
+    foreign = [entry for entry in entries if not entry.name.endswith(NAME_END) and not entry.name.startswith(".")]
+    kept = [entry for entry in entries if entry not in foreign]
+    for entry in (*foreign, *kept[:-KEPT_PICTURES]):
         entry.unlink(missing_ok=True)

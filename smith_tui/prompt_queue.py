@@ -65,9 +65,17 @@ class PromptQueue:
             self._items = [*map(Waiting, texts), *self._items[self._said :]]
             self._notify()
 
+    @property
+    def has_next(self) -> bool:
+        """Whether there is a prompt to be sent next."""
+        return self._next() is not None
+
+    def _next(self) -> int | None:
+        return next((n for n, item in enumerate(self._items) if not item.is_said and not item.is_kept), None)
+
     def pop(self) -> str | None:
         """Take out the prompt that is to be sent next, None without any."""
-        ready = next((n for n, item in enumerate(self._items) if not item.is_said and not item.is_kept), None)
+        ready = self._next()
         if ready is None:
             return None
         item = self._items.pop(ready)

@@ -116,17 +116,22 @@ class ConfigService:
                 raise failure("schema", "bad_setting", f"not changed: {describe_problem(result)}", origin="config")
             return result
 
-        not_kept = ""
-        patch: Mapping[str, Any] | None = None
+        not_kept, is_stored = "", False
         if self._store is not None:
             try:
                 # Another copy of the program may have changed the patch since it was read at the start.
-                patch = await self._store.update_overrides(changed)
+                await self._store.update_overrides(changed)
+                is_stored = True
             except AgentFailure as caught:
                 if caught.error.kind != "persistence":
                     raise
                 not_kept = f"; for this session only, not saved: {caught.error.message}"
-        self._use_patch(changed(self._options.persisted_patch) if patch is None else patch)
+        try:
+            # What another copy has set counts here from the next start on: nobody's mode may change unasked.
+            self._use_patch(changed(self._options.persisted_patch))
+        except AgentFailure:
+            if not is_stored:
+                raise
         return not_kept
 
     def _use_patch(self, patch: Mapping[str, Any]) -> None:

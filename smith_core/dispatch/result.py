@@ -6,6 +6,7 @@ import msgspec
 
 from smith_core.dispatch.service import LiveChild
 from smith_core.errors import AgentError
+from smith_core.events import ToolEnded, ToolStarted
 from smith_core.messages import Message, MutationState, StopReason
 from smith_core.report import DispatchResult, Report, ReportStatus, coerce_report
 from smith_core.text import shorten
@@ -15,6 +16,7 @@ LAST_WORDS = 2_000
 
 _CHANGING = frozenset({"edit", "write"})
 _MUTATING = _CHANGING | {"bash"}
+_BAD_TO_WORSE: tuple[MutationState, ...] = ("none", "attempted", "unknown")
 _REPORT_FIELDS: tuple[str, ...] = Report.__struct_fields__
 
 
@@ -31,7 +33,7 @@ def report_in(messages: Sequence[Message]) -> Report | None:
 def reported(role: str, child: LiveChild, report: Report) -> DispatchResult:
     """Return the result of a child that has reported."""
     fields = {name: getattr(report, name) for name in _REPORT_FIELDS}
-    state = mutation_state_after(child.messages)
+    state = mutation_state_of(child)
     if report.changes and state == "none":
         state = "attempted"
     return DispatchResult(job_id=child.job_id, role=role, usage=child.usage, mutation_state=state, **fields)
@@ -61,17 +63,23 @@ def unreported(role: str, child: LiveChild, stop_reason: StopReason, error: Agen
         cancelled=stop_reason == "cancelled",
         error=error or _no_report(role),
         usage=child.usage,
-        mutation_state=mutation_state_after(child.messages),
+        mutation_state=mutation_state_of(child),
     )
 
 
-def mutation_state_after(messages: Sequence[Message]) -> MutationState:
-    """Say whether the commands and edits of a child may have changed something."""
-    calls = {call.id for message in messages for call in message.tool_calls if call.name in _MUTATING}
-    if not calls:
-        return "none"
-    ended = {message.tool_call_id for message in messages if message.role == "tool" and not message.cancelled}
-    return "attempted" if calls <= ended else "unknown"
+def mutation_state_of(child: LiveChild) -> MutationState:
+    """Say whether the calls of a child may have changed something: as the worst of them said, unknown in mid-call."""
+    return "unknown" if child.changing else child.mutation_state
+
+
+def note_call(child: LiveChild, event: ToolStarted | ToolEnded) -> None:
+    """Keep what a call of a child tells of itself."""
+    if isinstance(event, ToolStarted):
+        if event.name in _MUTATING:
+            child.changing.add(event.call_id)
+        return
+    child.changing.discard(event.result.call_id)
+    child.mutation_state = max(child.mutation_state, event.result.mutation_state, key=_BAD_TO_WORSE.index)
 
 
 def last_words(messages: Sequence[Message]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from smith_core.cancel import CancelToken
 from smith_core.errors import AgentError
-from smith_core.messages import Message, Usage
+from smith_core.messages import Message, MutationState, Usage
 from smith_core.roles import DISPATCH_TARGETS, check_dispatch
 
 
@@ -17,6 +17,10 @@ class LiveChild:
         self.messages: list[Message] = []
         self.usage = Usage()
         self.tool_calls = 0
+        self.mutation_state: MutationState = "none"
+        """The worst that one of its calls has told of itself."""
+        self.changing: set[str] = set()
+        """The calls of tools that change things which have begun and not ended."""
         self.is_over = False
 
 

@@ -9,10 +9,20 @@ import msgspec
 
 from smith_core.cancel import CANCELLED, CancelToken
 from smith_core.dispatch.job import DispatchJob, build_job, job_prompt, target_role_of
-from smith_core.dispatch.result import report_in, reported, unreported
+from smith_core.dispatch.result import note_call, report_in, reported, unreported
 from smith_core.dispatch.service import DispatchService, LiveChild
 from smith_core.errors import AgentError, AgentFailure, normalize
-from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, Emit, MessageAdded, UsageReported
+from smith_core.events import (
+    AnyEvent,
+    ChildEnded,
+    ChildEvent,
+    ChildStarted,
+    Emit,
+    MessageAdded,
+    ToolEnded,
+    ToolStarted,
+    UsageReported,
+)
 from smith_core.frozen import encode_hook
 from smith_core.ids import new_id
 from smith_core.log import LOGGER
@@ -167,6 +177,8 @@ class Children:
         def emit(event: AnyEvent) -> None:
             if isinstance(event, MessageAdded):
                 child.messages.append(event.message)
+            elif isinstance(event, ToolStarted | ToolEnded):
+                note_call(child, event)
             elif isinstance(event, UsageReported):
                 child.usage += event.usage
                 self._parent.count(event.usage, job.target_role)

@@ -14,7 +14,7 @@ from smith_core.llm.waits import parse_retry_after, wait_named_in
 
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size)|(?:prompt|input) is too long|too many (?:input )?tokens"
-    r"|exceed\w* (?:the )?(?:available|maximum|max)[^.]{0,30}(?:context|tokens)"
+    r"|exceed\w{0,8} (?:the )?(?:available|maximum|max)[^.]{0,30}(?:context|tokens)"
     r"|reduce the length of the (?:messages|prompt)",
     re.IGNORECASE,
 )
@@ -49,14 +49,16 @@ _STATUS_CODES: Mapping[int, str] = {
 }
 _STATUS_WORDS: tuple[tuple[str, int], ...] = (
     ("rate_limit", 429),
-    ("quota", 429),
-    ("resource_exhausted", 429),
     ("overloaded", 503),
     ("authentication", 401),
     ("permission", 403),
     ("not_found", 404),
     ("invalid_request", 400),
+    ("quota", 429),
+    ("resource_exhausted", 429),
 )
+_SHORT_WAIT_S = 600.0
+"""An endpoint that asks for more than this means an account, not a rate."""
 
 
 def refusal(status: int, headers: Mapping[str, str], body: str, target: Target) -> AgentError:
@@ -67,19 +69,19 @@ def refusal(status: int, headers: Mapping[str, str], body: str, target: Target) 
 
 
 def _refused(status: int, code: str, said: str, wait_s: float | None, target: Target) -> AgentError:
-    our_code = _refusal_code(status, code, said, wait_s is not None)
+    our_code = _refusal_code(status, code, said, wait_s is not None and wait_s <= _SHORT_WAIT_S)
     error = fault(our_code, target, detail=said, status=status, retry_after_s=wait_s)
     if our_code != "context_too_long":
         return error
     return msgspec.structs.replace(error, data={**error.data, **data_of(context_sizes(said))})
 
 
-def _refusal_code(status: int, code: str, said: str, names_a_wait: bool) -> str:
+def _refusal_code(status: int, code: str, said: str, is_short_wait: bool) -> str:
     if code in _KNOWN_CODES:
         return _KNOWN_CODES[code]
     if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
         return "context_too_long"
-    is_about_limits = status in (403, 429) and code not in _RATE_CODES and not names_a_wait
+    is_about_limits = status in (403, 429) and code not in _RATE_CODES and not is_short_wait
     if is_about_limits and _QUOTA.search(said):
         return "quota_exhausted"
     if status in _STATUS_CODES:

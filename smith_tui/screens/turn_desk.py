@@ -53,6 +53,7 @@ class TurnDesk:
         self._commands: set[asyncio.Task[None]] = set()
         self._prompts_heard = 0
         self._is_moving = False
+        self._is_unwanted = False
         self._conversation_id = ""
         queue.kept = self._keep_waiting
         self.said: list[Message] = []
@@ -92,7 +93,8 @@ class TurnDesk:
             return False
         session = self._host.runtime.session
         self._queue.not_heard(session.take_steering())
-        self._host.runtime.cancel()
+        # One that is about to begin is cancelled as soon as it has.
+        self._is_unwanted = not self._host.runtime.cancel()
         waiting = self._queue.take_all()
         if waiting:
             self._give_back(*waiting)
@@ -105,14 +107,7 @@ class TurnDesk:
 
         match event:
             case events.TurnStarted():
-                self._prompts_heard = 0
-                self.said = []
-                self._queue.is_held = False
-                self._queue.changed()
-                if self._turn is None and (task := asyncio.current_task()) is not None:
-                    # A command has begun it.
-                    self._turn = task
-                    task.add_done_callback(self._turn_over)
+                self._turn_begun()
             case events.MessageAdded(message=message):
                 self.said.append(message)
                 if message.role == "user":
@@ -229,8 +224,21 @@ class TurnDesk:
             is_first = False
             self._host.show(event)
 
+    def _turn_begun(self) -> None:
+        self._prompts_heard = 0
+        self.said = []
+        self._queue.is_held = False
+        self._queue.changed()
+        if self._is_unwanted:
+            self._is_unwanted = False
+            self._host.runtime.cancel()
+        if self._turn is None and (task := asyncio.current_task()) is not None:
+            # A command has begun it.
+            self._turn = task
+            task.add_done_callback(self._turn_over)
+
     def _turn_over(self, turn: "asyncio.Task[None]") -> None:
-        self._turn = None
+        self._turn, self._is_unwanted = None, False
         if not self._host.is_attached:
             return
         self._queue.not_heard(self._host.runtime.session.take_steering())

@@ -2,6 +2,7 @@
 
 from textual import events
 from textual.geometry import Offset
+from textual.message import Message
 from textual.widget import Widget
 
 from smith_tui.widgets import edit_keys
@@ -12,6 +13,13 @@ class EditedText(Widget, can_focus=True):
     """Shows what an editor holds, from the cell `gutter_cells` on."""
 
     ALLOW_SELECT = False
+
+    class Selected(Message):
+        """The person has selected this with the mouse."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     def __init__(self, editor: PromptEditor, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -50,7 +58,8 @@ class EditedText(Widget, can_focus=True):
         self._edited()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Put the caret where the mouse is and begin to select."""
+        """Put the caret where the mouse is and begin to select; what was selected elsewhere is so no longer."""
+        self.screen.clear_selection()
         self._dragging = True
         self.capture_mouse()
         self._point(event, select=False)
@@ -65,7 +74,8 @@ class EditedText(Widget, can_focus=True):
         if self._dragging:
             self._dragging = False
             self.release_mouse()
-            self.screen.post_message(events.TextSelected())
+            if self.selected_text:
+                self.post_message(self.Selected(self.selected_text))
 
     def take_cursor(self) -> None:
         """Put the terminal's cursor to the caret, where the window of an input method opens."""

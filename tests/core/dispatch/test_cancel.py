@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from smith_core.commands.opening import ResumeWish
-from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, TextDelta, ToolEnded, ToolStarted
+from smith_core.events import AnyEvent, ChildEnded, ChildEvent, ChildStarted, TextDelta, ToolEnded, ToolOutput
 from smith_core.llm.protocol import ModelRequest, StreamDone, StreamText
 from smith_core.messages import Message, ToolCall, ToolResult
 from smith_core.runtime import Runtime
@@ -81,12 +81,12 @@ async def test_one_child_is_cancelled_alone(tmp_path: Path) -> None:
 
 
 async def test_b07_a_child_that_was_cancelled_in_a_command_may_have_changed_something(tmp_path: Path) -> None:
-    waits = calls(("bash", {"command": "sleep 60"}))
+    waits = calls(("bash", {"command": "echo begun; sleep 60"}))
     client = ScriptedClient(cast(direct=[calls(to("worker")), "done"], worker=[waits]))
     runtime = open_engine(tmp_path, client)
     ended: list[ToolResult] = []
     async for event in runtime.process_raw_input("go"):
-        if isinstance(event, ChildEvent) and isinstance(event.event, ToolStarted):
+        if isinstance(event, ChildEvent) and isinstance(event.event, ToolOutput):
             runtime.cancel()
         if isinstance(event, ToolEnded):
             ended.append(event.result)

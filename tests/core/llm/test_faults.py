@@ -273,8 +273,8 @@ def test_any_refusal_becomes_an_error_that_can_be_stored(body: str, status: int,
     assert error.message.isprintable()
 
 
-@pytest.mark.parametrize("text", ["sk-t", "retry in 1s ", "try again in 999999999", "retryDelay: "])
+@pytest.mark.parametrize("text", ["sk-t", "retry in 1s ", "try again in 999999999", "retryDelay: ", "exceed"])
 def test_the_error_body_is_never_read_slowly(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     refusal(500, {}, text * (2_000_000 // len(text)), TARGET)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
