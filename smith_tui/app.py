@@ -71,6 +71,7 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
         self.start = start
         self.actions, problems = resolve_keys(start.config.keys)
         self._last_cancel = 0.0
+        self._moving = (start.config.ui.rain, start.config.ui.motion)
         self.at_hang_up.append(_kill_running)
         self.unsaved = ""
         self.wants_tour = False
@@ -147,7 +148,10 @@ class SmithApp(CardActions, CopyActions, OutputApp, inherit_bindings=False):
             self.theme = _theme_name(ui.theme, event.role)
             if self.theme != before:
                 self.chat.wear_theme()
-            self.chat.status.move(is_reduced=ui.motion == "reduced")
+            if (ui.rain, ui.motion) != self._moving:
+                self._moving = (ui.rain, ui.motion)
+                self.chat.status.move(is_reduced=ui.motion == "reduced")
+                self.chat.desk.rain_anew()
 
     def on_mount(self) -> None:
         """Bind the keys."""

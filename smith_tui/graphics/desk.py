@@ -85,18 +85,24 @@ class RainDesk:
         if not palettes or mode == "off":
             self._stop()
         elif mode == "cells":
-            self._cells.start(self._theme(), palettes)
+            self._rain_in_cells()
         elif self._surface.driver is None:
             self._stop()
         elif self.verdict is None:
             self._ask(forced=mode == "kitty")
         elif self.verdict.way != "none":
+            self._cells.stop()
             self._pictures.start(self._theme(), palettes)
         elif mode == "auto":
-            self._cells.start(self._theme(), palettes)
+            self._rain_in_cells()
 
-    def wear_theme(self) -> None:
-        """Go on in the colours of another theme."""
+    def _rain_in_cells(self) -> None:
+        if self._layer is not None:
+            self._layer.stop()
+        self._cells.start(self._theme(), self._palettes)
+
+    def go_on(self) -> None:
+        """Go on as theme and settings are now."""
         if self._palettes:
             self.rain(self._palettes)
 

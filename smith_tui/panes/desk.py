@@ -100,8 +100,12 @@ class ChildDesk:
         """Show the panes in other colours."""
         if self.area is not None:
             self.area.set_theme(theme)
+        self.rain_anew()
+
+    def rain_anew(self) -> None:
+        """Let it go on raining as theme and settings are now."""
         if self.rain is not None:
-            self.rain.wear_theme()
+            self.rain.go_on()
 
     # What keys and clicks ask for
 

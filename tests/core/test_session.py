@@ -241,6 +241,23 @@ async def test_b26_config_set_validates_before_it_keeps(tmp_path: Path) -> None:
     assert await store.read_overrides() == {"tool_step_budget": 9}
 
 
+async def test_what_another_window_sets_does_not_count_here_before_the_next_start(tmp_path: Path) -> None:
+    store = MemoryPersistence()
+    here, there = (open_engine(tmp_path, ScriptedClient("hi"), handles={"persistence": store}) for _ in range(2))
+    for runtime in (here, there):
+        runtime.services.config.keep_overrides_in(store)
+    await command(here, "/config set tools.permission ask")
+    await command(there, "/config set tools.permission auto")
+    await command(here, "/config set ui.theme light")
+    config = here.services.config.effective
+    assert (config.tools.permission, config.ui.theme) == ("ask", "light")
+    assert await store.read_overrides() == {"tools": {"permission": "auto"}, "ui": {"theme": "light"}}
+    # What was set elsewhere can be taken back here, too.
+    await command(there, "/config set tool_step_budget 5")
+    await command(here, "/config unset tool_step_budget")
+    assert "tool_step_budget" not in await store.read_overrides()
+
+
 async def test_the_other_commands_answer(tmp_path: Path) -> None:
     runtime = open_engine(tmp_path, ScriptedClient("hi"))
     assert "bash" in said(await command(runtime, "/tools"))

@@ -172,6 +172,10 @@ async def test_what_is_selected_in_the_prompt_is_copied_too_and_the_next_press_o
         assert copied == ["two", "one "]
         await pilot.press("ctrl+c")
         assert copied == ["two", "one "] and app.is_running
+        # What is selected in the prompt goes before what still is elsewhere.
+        app.chat.transcript.text_select_all()
+        await pilot.press("shift+right", "alt+c")
+        assert copied == ["two", "one ", "o"]
 
 
 def found(markdown: str, label: str, width: int = 60) -> set[str]:

@@ -281,3 +281,24 @@ def test_nothing_gets_lost_in_the_queue(steps: list[tuple[str, int]]) -> None:
         flags = [item.is_said for item in queue.items]
         assert flags == sorted(flags, reverse=True)
     assert all(isinstance(item, Waiting) for item in queue.items)
+
+
+def test_a_prompt_of_an_earlier_session_is_not_the_next_one() -> None:
+    queue = PromptQueue()
+    queue.open(("of last time",), leave=False)
+    assert (len(queue), queue.has_next) == (1, False)
+    queue.add("of now")
+    assert queue.has_next
+
+
+async def test_a_turn_that_is_about_to_begin_can_be_cancelled(tmp_path: Path) -> None:
+    client = ScriptedClient("an answer")
+    app = app_around(open_engine(tmp_path, client))
+    async with app.run_test(size=(80, 24)) as pilot:
+        # The key comes before the engine has begun with the prompt.
+        app.chat.submit("one")
+        assert app.chat.turns.cancel()
+        await until(pilot, lambda: not app.chat.turns.is_running)
+        assert (client.requests, "cancelled" in shown(app)) == ([], True)
+        await send(pilot, "two")
+        await until(pilot, lambda: "an answer" in shown(app))

@@ -350,7 +350,7 @@ async def test_calls_behind_a_report_are_not_run_and_not_called_cancelled(tmp_pa
         ([calls(("code_files", {})), REFUSED], "none"),
         ([calls(("bash", {"command": "true"})), report()], "attempted"),
         ([calls(("write", {"path": "new.txt", "content": "x"})), REFUSED], "attempted"),
-        ([calls(("write", {"path": "/nowhere/new.txt", "content": "x"})), report()], "none"),
+        ([calls(("edit", {"path": "absent.txt"})), report()], "none"),
         ([calls(("bash", {"command": "echo x > y; sleep 60", "timeout": 0.3})), report()], "unknown"),
         ([report(**DONE)], "attempted"),
     ],

@@ -82,6 +82,19 @@ async def test_it_does_not_rain_where_it_is_not_wanted_or_cannot_be_shown(tmp_pa
         assert signs(app) == 0
 
 
+async def test_rain_that_falls_follows_the_settings_at_once(tmp_path: Path) -> None:
+    async with screen(tmp_path) as (app, pilot):
+        seen = []
+        app.chat.submit("/config set ui.rain cells")
+        await play(app, pilot, asking(1))
+        for line in ("", "ui.motion reduced", "ui.motion full", "ui.rain off"):
+            if line:
+                app.chat.submit(f"/config set {line}")
+            await pilot.pause(0.8)
+            seen.append(signs(app) > 0)
+        assert seen == [True, False, True, False]
+
+
 def marks(app: SmithApp) -> set[str]:
     """What stands as the mark of the status bar in a whole turn of the spinner."""
     bar, seen = app.chat.status, set()
