@@ -23,6 +23,8 @@ MUCH = 60
 """As many times, but without waiting for quiet: 15 seconds in which something is drawn all the time."""
 HIDDEN_S = 300.0
 """How long garbage may stay among what collections pass over: 24,000 blocks, 2 MB, within 40 minutes of use."""
+LONGEST_HIDDEN_S = 900.0
+"""How long it may stay there where it never is quiet; a key that comes in that moment waits for a tenth of a second."""
 MOST_HIDDEN = 300_000
 """Hidden objects beyond which they stay so: looking through them takes a tenth of a second, even if nobody types."""
 
@@ -64,7 +66,8 @@ class Collector:
             from smith_tui.toolkit_caches import forget_much
 
             forget_much()
-            if is_quiet and self._clock() - self._hidden_at >= HIDDEN_S and gc.get_freeze_count() < MOST_HIDDEN:
+            hidden_s = self._clock() - self._hidden_at
+            if hidden_s >= (HIDDEN_S if is_quiet else LONGEST_HIDDEN_S) and gc.get_freeze_count() < MOST_HIDDEN:
                 gc.unfreeze()
                 gc.collect()
                 gc.freeze()

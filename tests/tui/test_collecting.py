@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from smith_tui import collecting
 from smith_tui.app import app_around
-from smith_tui.collecting import HIDDEN_S, MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
+from smith_tui.collecting import HIDDEN_S, LONGEST_HIDDEN_S, MUCH, QUIET_LOOKS, WORTH_A_LOOK, WORTH_ALL, Collector
 from tests.support.edited_history import engine
 
 TIMES, MOST_PAUSES = 3, 20
@@ -92,6 +92,26 @@ def test_what_was_hidden_is_looked_through_seldom_and_only_when_it_is_quiet(
                 del kept
         assert (gone() is None) is is_freed
         assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+
+
+def test_what_was_hidden_is_looked_through_at_last_where_it_never_is_quiet() -> None:
+    now = [0.0]
+    collector = Collector(lambda: now[0])
+    ring = Ring()
+    gone = weakref.ref(ring)
+    try:
+        gc.freeze()
+        del ring
+        freed = []
+        for now[0] in (LONGEST_HIDDEN_S - 1.0, LONGEST_HIDDEN_S):
+            for _ in range(MUCH):
+                kept: list[list[int]] = [[] for _ in range(2 * WORTH_A_LOOK)]
+                collector.look()
+                del kept
+            freed.append(gone() is None)
+        assert freed == [False, True]
     finally:
         gc.unfreeze()
 
