@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from smith_tui.widgets.edited_text import EditedText
 
 
+_MOST_KEPT = 100_000
+"""Characters that the app's own fields can paste; a whole conversation, copied once, would stay in memory for good."""
+
+
 class CopyActions:
     """A part of the app; what it copies goes to the clipboards of terminal and system."""
 
@@ -88,7 +92,7 @@ class CopyActions:
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text to the clipboards of terminal and system, and say so."""
-        self._clipboard = text
+        self._clipboard = text if len(text) <= _MOST_KEPT else ""
         self.copying.copy(text)
 
     def action_copy_answer(self) -> None:

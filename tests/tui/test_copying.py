@@ -178,6 +178,16 @@ async def test_what_is_selected_in_the_prompt_is_copied_too_and_the_next_press_o
         assert copied == ["two", "one ", "o"]
 
 
+async def test_a_very_long_text_that_was_copied_does_not_stay_in_memory(tmp_path: Path) -> None:
+    app = app_around(open_engine(tmp_path, ScriptedClient("ok")))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.copy_to_clipboard("short")
+        assert app.clipboard == "short"
+        app.copy_to_clipboard("x" * 2_000_000)
+        assert app.clipboard == ""
+
+
 def found(markdown: str, label: str, width: int = 60) -> set[str]:
     """Return the addresses of all characters of a label in the rendered text."""
     document = Document(DARK, width)
