@@ -195,7 +195,10 @@ class Persistence(Protocol):
         ...
 
     async def fork(self, conversation_id: str, up_to: int | None = None) -> str:
-        """Copy a conversation up to and with message number `up_to`, or all of it; return the id of the copy."""
+        """Copy a conversation up to and with message number `up_to`, or all of it; return the id of the copy.
+
+        The results of a call go along with it, and those of the calls beside it.
+        """
         ...
 
     async def put_note(self, conversation_id: str, key: str, text: str) -> Note:

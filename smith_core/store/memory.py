@@ -9,6 +9,7 @@ import msgspec
 from smith_core.frozen import EMPTY_MAPPING, freeze
 from smith_core.ids import new_id
 from smith_core.messages import Message, TurnRecord, jobs_of
+from smith_core.store.cut import up_to_message
 from smith_core.store.faults import no_message
 from smith_core.store.interface import (
     TITLE_LENGTH,
@@ -191,8 +192,8 @@ class MemoryPersistence:
     async def fork(self, conversation_id: str, up_to: int | None = None) -> str:
         """Copy messages and scratchpad."""
         copy = new_id()
-        messages = self._messages.get(conversation_id, {})
-        self._messages[copy] = {key: item for key, item in messages.items() if up_to is None or key <= up_to}
+        kept = up_to_message(await self.load_stored(conversation_id), up_to)
+        self._messages[copy] = {stored.sequence: stored.message for stored in kept}
         for (owner, key), note in tuple(self._notes.items()):
             if owner == conversation_id:
                 self._notes[copy, key] = note

@@ -12,6 +12,7 @@ from smith_core.errors import AgentFailure
 from smith_core.ids import new_id
 from smith_core.messages import ChildTranscript, Message, TurnRecord, jobs_of
 from smith_core.store.conversation_file import ConversationFile
+from smith_core.store.cut import up_to_message
 from smith_core.store.faults import no_conversation, no_message
 from smith_core.store.global_file import GlobalFile, is_expired
 from smith_core.store.interface import (
@@ -265,8 +266,7 @@ class Store:
     def fork(self, conversation_id: str, up_to: int | None) -> str:
         """Copy messages and scratchpad into a new conversation; return its id."""
         self._require(conversation_id)
-        messages = self.messages(conversation_id)
-        kept = [stored for stored in messages if up_to is None or stored.sequence <= up_to]
+        kept = up_to_message(self.messages(conversation_id), up_to)
         notes = self.list_notes(conversation_id, "")
         children = [
             ChildTranscript(job_id=job_id, messages=self.child_messages(conversation_id, job_id))

@@ -219,6 +219,24 @@ async def test_a_fork_goes_its_own_way(either: Persistence) -> None:
     assert metas[copy].message_count == 8
 
 
+@pytest.mark.parametrize(("up_to", "kept"), [(1, 1), (2, 4), (3, 4), (4, 4), (5, 5), (6, 7), (7, 7), (8, 8), (9, 8)])
+async def test_a_fork_never_parts_a_call_from_its_result(either: Persistence, up_to: int, kept: int) -> None:
+    messages = (
+        *(Message(role="user", content="go"), asking("a", "b"), answering("a"), answering("b")),
+        *(Message(role="assistant", content="half"), asking("c"), answering("c"), Message(role="user", content="on")),
+    )
+    await either.persist_turn(msgspec.structs.replace(turn("conv", 1), messages=messages))
+    assert await either.load_messages(await either.fork("conv", up_to=up_to)) == messages[:kept]
+
+
+def asking(*calls: str) -> Message:
+    return Message(role="assistant", tool_calls=tuple(ToolCall(id=call, name="edit", arguments="{}") for call in calls))
+
+
+def answering(call: str) -> Message:
+    return Message(role="tool", tool_call_id=call, name="edit", content="edited")
+
+
 async def test_deleting_can_be_taken_back(either: Persistence) -> None:
     await either.persist_turn(turn("conv", 1))
     await either.delete_conversation("conv")
