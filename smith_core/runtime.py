@@ -179,7 +179,7 @@ class Runtime:
 
         async def work(emit: Emit) -> None:
             await self._ensure_open(emit)
-            self.session.require_idle("another conversation")
+            self.session.require_idle("opening a conversation")
             await open_conversation(self.session, emit, conversation_id, at=at or 0)
 
         return self._report(work)

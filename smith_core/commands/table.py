@@ -7,7 +7,13 @@ COMMANDS: tuple[Command, ...] = (
     Command(name="help", summary="list the commands", handler=general.show_help, while_running=True),
     Command(name="new", usage="[title]", summary="start a new conversation", handler=conversations.begin_new),
     Command(name="clear", summary="empty the transcript and start afresh", handler=conversations.clear),
-    Command(name="list", usage="[words]", summary="show all conversations", handler=conversations.list_all),
+    Command(
+        name="list",
+        usage="[words]",
+        summary="show all conversations",
+        handler=conversations.list_all,
+        while_running=True,
+    ),
     Command(
         name="load",
         usage="[number | title | id]",
@@ -51,7 +57,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(name="inspect", summary="look at each message, edit and delete", handler=views.inspect, while_running=True),
     Command(name="pager", summary="show the whole conversation", handler=views.page, while_running=True),
-    Command(name="search", usage="[words]", summary="search everything that was ever said", handler=memory.search),
+    Command(
+        name="search",
+        usage="[words]",
+        summary="search everything that was ever said",
+        handler=memory.search,
+        while_running=True,
+    ),
     Command(
         name="record",
         usage="key value",

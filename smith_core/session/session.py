@@ -370,7 +370,7 @@ class Session:
     def require_idle(self, what: str) -> None:
         """Raise AgentFailure of kind policy while a turn runs."""
         if self.current_turn is not None:
-            raise failure("policy", "turn_active", f"{what} has to wait: a turn is running; cancel it with Ctrl+C")
+            raise failure("policy", "turn_active", f"{what} is not possible while a turn runs; Ctrl+C stops it")
 
     def wake_search(self) -> None:
         """Let the search index take in what was saved, in the background."""

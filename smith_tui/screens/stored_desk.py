@@ -145,7 +145,12 @@ class StoredDesk:
             self._host.submit("/new")
 
     async def _load(self, opening: "Opening") -> None:
+        from smith_core.events import ConversationLoaded
+
+        is_open = False
         async for event in self._host.runtime.open_conversation(opening.conversation_id, opening.sequence):
             self._host.show(event, opening.found)
-        if opening.job_id:
+            is_open = is_open or isinstance(event, ConversationLoaded)
+        # Where a running turn or another process keeps it closed, the child of that name would be another one's.
+        if opening.job_id and is_open:
             self._host.show_child(opening.job_id)

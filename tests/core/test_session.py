@@ -68,7 +68,7 @@ async def test_one_turn_at_a_time(tmp_path: Path) -> None:
     while not client.requests:
         await asyncio.sleep(0)
     assert "a turn is running" in said(await command(runtime, "two"))
-    assert "has to wait" in said(await command(runtime, "/new"))
+    assert "/new is not possible while a turn runs; Ctrl+C stops it" in said(await command(runtime, "/new"))
     assert "list the commands" in said(await command(runtime, "/help"))
     await command(runtime, "/cancel")
     assert (await first).stop_reason == "cancelled"

@@ -1,16 +1,20 @@
 """The whole app over a store on disk: what was said is found and opened where it was said."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
+from smith_core.llm.protocol import Completion, StreamDone, StreamText
 from smith_core.model import ModelService
 from smith_core.runtime import Runtime, compose_services, open_search, open_store
+from smith_core.session.values import TurnRequest
 from smith_tui.app import SmithApp, app_around
 from smith_tui.screens.conversations import ConversationsScreen
 from smith_tui.screens.search import SearchScreen
+from smith_tui.screens.stored import Opening
 from smith_tui.theme import DARK
 from smith_tui.transcript.ink import make_ink
 from smith_tui.widgets.result_list import ResultList
@@ -99,6 +103,51 @@ async def test_search_opens_the_conversation_at_the_message_and_marks_it(app: Sm
         await pilot.press("escape")
         assert app.screen is app.chat
         assert "parseHTTPRequest" in shown(app)
+
+
+@pytest.mark.parametrize(("line", "word"), [("/search", "ravens"), ("/list", "rooks")])
+async def test_what_was_said_is_looked_up_while_a_turn_runs_and_opened_afterwards(
+    tmp_path: Path, line: str, word: str
+) -> None:
+    gate = asyncio.Event()
+    done = StreamDone(completion=Completion(text="late", finish_reason="stop"))
+    runtime = engine(tmp_path, "There are ravens.", [StreamText(text="late"), gate, done])
+    await run_turn(runtime, "Are there rooks?")
+    async for _ in runtime.process_raw_input("/new"):
+        pass
+    app = app_around(runtime)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await command(pilot, app, "go")
+        await until(pilot, lambda: "late" in shown(app))
+        await look_up(pilot, app, f"{line} {word}", word)
+        await until(pilot, lambda: "opening a conversation is not possible while a turn runs" in shown(app))
+        assert "rooks" not in shown(app)
+        gate.set()
+        await until(pilot, lambda: not app.chat.turns.is_running)
+        assert [message.content for message in runtime.services.conversation.messages] == ["go", "late"]
+        await look_up(pilot, app, f"{line} {word}", word)
+        await until(pilot, lambda: "Are there rooks?" in shown(app) and "late" not in shown(app))
+
+
+async def test_a_child_that_was_found_is_not_looked_for_in_a_conversation_that_goes_on(app: SmithApp) -> None:
+    shown_children: list[str] = []
+    async with app.run_test(size=(100, 30)):
+        app.chat.show_child = shown_children.append  # type: ignore[method-assign]
+        runtime, (_, old) = app.runtime, await app.runtime.shelf.list_conversations()
+        runtime.session.begin_turn(TurnRequest(text="x"))
+        await app.chat.stored._load(Opening(old.conversation_id, job_id="j"))
+        assert (shown_children, "not possible while a turn runs" in shown(app)) == ([], True)
+        runtime.session.current_turn = None
+        await app.chat.stored._load(Opening(old.conversation_id, job_id="j"))
+        assert shown_children == ["j"]
+
+
+async def look_up(pilot: Pilot[None], app: SmithApp, line: str, word: str) -> None:
+    """Open a screen by a command, wait until it shows a word, and open what it stands on."""
+    await command(pilot, app, line)
+    await until(pilot, lambda: app.screen is not app.chat and word in results(app))
+    await pilot.press("enter")
+    await until(pilot, lambda: app.screen is app.chat)
 
 
 async def test_the_list_loads_a_conversation_and_begins_a_new_one(app: SmithApp) -> None:

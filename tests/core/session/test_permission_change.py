@@ -1,4 +1,4 @@
-"""`/config` while a turn runs: who may change things is another one at once, and what has to wait says so."""
+"""`/config` while a turn runs: who may change things is another one at once, and what is not possible says so."""
 
 import asyncio
 from pathlib import Path
@@ -85,9 +85,9 @@ async def test_children_that_stand_in_line_hear_of_read_only_as_well(tmp_path: P
         ("/config show tools.permission", 'tools.permission  "auto"'),
         ("/config set ui.theme light", 'ui.theme is now "light"'),
         ("/config set tool_step_budget 7", "is now 7 (persisted); the running turn goes on as it began"),
-        ("/config set active_role orchestrator", "/config set active_role has to wait: a turn is running"),
-        ("/config unset tools.sandbox", "/config unset tools.sandbox has to wait: a turn is running"),
-        ("/config set tools.sandbox_network off", "has to wait: a turn is running"),
+        ("/config set active_role orchestrator", "/config set active_role is not possible while a turn runs"),
+        ("/config unset tools.sandbox", "/config unset tools.sandbox is not possible while a turn runs"),
+        ("/config set tools.sandbox_network off", "is not possible while a turn runs"),
     ],
 )
 async def test_what_can_be_set_while_a_turn_runs(tmp_path: Path, line: str, answer: str) -> None:
@@ -99,4 +99,4 @@ async def test_what_can_be_set_while_a_turn_runs(tmp_path: Path, line: str, answ
             events += await command(runtime, line)
     assert answer in said(events)
     assert "running turn" in said(events) or "tool_step_budget" not in line
-    assert (runtime.services.config.effective == before) == ("has to wait" in answer or "show" in line)
+    assert (runtime.services.config.effective == before) == ("not possible" in answer or "show" in line)
