@@ -77,7 +77,7 @@ FAULTS: Mapping[str, FaultRule] = {
         "protocol",
         False,
         "{status} from {where}: no such address or model; check llm_config.api_url (it often ends in /v1) and "
-        "the model's name (/model lists them){quote}",
+        "the model's name{quote}",
     ),
     "bad_request": FaultRule(
         "protocol",

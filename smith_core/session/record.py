@@ -1,12 +1,26 @@
-"""Makes the record of a turn that has ended: a pure function of what it began with and what came of it."""
+"""Makes the record of a turn that has ended: pure functions of what it began with and what came of it."""
 
 import time
 from collections.abc import Sequence
+
+import msgspec
 
 from smith_core.dispatch.service import LiveChild
 from smith_core.messages import ChildTranscript, TurnRecord, TurnResult
 from smith_core.session.values import Turn, TurnScope
 from smith_core.turn import TurnOutput
+
+_ADVICE = {"not_found": "Tab after /model lists the models"}
+"""What a person at the input line can do about a failure of the endpoint, by its code."""
+
+
+def advised(output: TurnOutput) -> TurnOutput:
+    """Return the output of a turn that somebody typed, with what that person can type next on its error."""
+    error = output.error
+    if error is None or error.origin != "llm" or error.code not in _ADVICE:
+        return output
+    advised_error = msgspec.structs.replace(error, message=f"{error.message}; {_ADVICE[error.code]}")
+    return msgspec.structs.replace(output, error=advised_error)
 
 
 def record_of(

@@ -34,7 +34,7 @@ from smith_core.roles import ROLES, RoleSpec
 from smith_core.services import Services
 from smith_core.session.changed_files import ChangedFiles, marked
 from smith_core.session.children import children_of
-from smith_core.session.record import record_of
+from smith_core.session.record import advised, record_of
 from smith_core.session.setup import TurnParts, TurnPlace, make_setup
 from smith_core.session.spending import Spending
 from smith_core.session.steering import Steering
@@ -206,6 +206,8 @@ class Session:
         job_ids = self._children.job_ids if self._children is not None else []
         children = self.services.dispatch.children(job_ids)
         changed = await self.files.end_turn()
+        if self.has_screen:
+            output = advised(output)
         if changed is not None:
             output = marked(output, turn_id=turn.turn_id)
         if output.error is not None and output.stop_reason in ("error", "budget_exhausted"):

@@ -13,6 +13,7 @@ from smith_core.llm.faults import Target, fault
 from smith_core.llm.protocol import Endpoint, ModelInfo, Timeouts
 from smith_core.model import ModelChoice, ModelService, SelectedModel
 from smith_core.roles import ROLES
+from tests.support.engine import open_engine, run_turn
 from tests.support.scripted_client import ScriptedClient
 
 ADDRESS = "http://127.0.0.1:1/v1"
@@ -54,6 +55,16 @@ async def test_the_first_model_of_the_listing_answers_and_without_one_the_embedd
     assert (await select(ScriptedClient(models=listed))).model == "first"
     assert (await select(ScriptedClient())).source == "embedded"
     assert (await select(ScriptedClient(models=listed), Config())).source == "embedded"
+
+
+@pytest.mark.parametrize("has_screen", [True, False])
+async def test_only_who_has_an_input_line_is_told_to_type_there(tmp_path: Path, has_screen: bool) -> None:
+    runtime = open_engine(tmp_path, ScriptedClient(fault("not_found", TARGET, status=404, detail="no such model")))
+    runtime.session.has_screen = has_screen
+    result = await run_turn(runtime, "go")
+    assert result.error is not None and "the model's name (no such model)" in result.error.message
+    assert result.error.message.endswith("; Tab after /model lists the models") == has_screen
+    assert ("/model" in result.error.message) == has_screen
 
 
 @pytest.mark.parametrize(
