@@ -12,7 +12,7 @@ from smith_core.errors import AgentFailure, failure
 from smith_core.events import QuitRequested, SetupRequested
 from smith_core.llm.model_table import prices_of
 from smith_core.messages import Usage
-from smith_core.model import ModelChoice
+from smith_core.model import ModelChoice, choose
 from smith_core.roles import ROLES
 from smith_core.secrets import hide_from_proc, key_variables
 from smith_core.session.spending import Spender, child_roles, saved_tokens
@@ -66,6 +66,10 @@ async def choose_model(context: CommandContext, model: str) -> None:
         f"context window: {selected.context_window:,} tokens",
     ]
     listed = await context.services.model.listed_ids(context.services.config.effective) if model else ()
+    kept, _, key = choose(ModelChoice(), ROLES[session.active_role], context.services.config.effective)
+    if model and kept != selected.model:
+        path = f"models.{key}" if key else "default_model"
+        lines.append(f"for this session; /config set {path} {selected.model} keeps it")
     if listed and selected.model not in listed and not is_local(selected.model):
         lines.append("The endpoint does not list it; a blank after /model shows those that it does.")
     context.say("model", "\n".join(lines))

@@ -268,6 +268,12 @@ async def test_the_other_commands_answer(tmp_path: Path) -> None:
     settings = {"default_model": "scripted", "llm_config": {"api_url": "http://127.0.0.1:1/v1"}}
     listing = open_engine(tmp_path, ScriptedClient(models=(ModelInfo(id="other"),)), settings)
     assert "does not list" in said(await command(listing, "/model nonsense"))
+    assert "for this session; /config set default_model other keeps it" in said(await command(listing, "/model other"))
+    await command(listing, "/config set models.default third")
+    assert "for this session; /config set models.default other keeps it" in said(await command(listing, "/model other"))
+    await command(listing, "/config set models.direct other")
+    for line in ("/model other", "/model"):
+        assert "for this session" not in said(await command(listing, line))
     assert "does not list" not in said(await command(listing, "/model other"))
     assert any(isinstance(event, QuitRequested) for event in await command(runtime, "/quit"))
     assert "no turn is running" in said(await command(runtime, "/cancel"))
