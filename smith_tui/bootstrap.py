@@ -117,7 +117,7 @@ class Engine:
         if folder is not None:
             handles["persistence"] = open_store(folder, self._cwd)
         services = compose_services(self.config_service, handles)
-        self.config_service.keep_overrides_in(services.persistence)
+        self.config_service.keep_overrides_in(services.persistence, lasts=folder is not None)
         runtime = Runtime(
             services,
             cwd=self._cwd,

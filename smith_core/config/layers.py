@@ -12,6 +12,13 @@ from smith_core.frozen import EMPTY_MAPPING, freeze
 
 LayerName = Literal["defaults", "user", "persisted", "ephemeral"]
 LAYER_NAMES: Final[tuple[LayerName, ...]] = get_args(LayerName)
+SOURCES: Final[Mapping[LayerName, str]] = {
+    "defaults": "the default",
+    "user": "from the settings file",
+    "persisted": "set by /config",
+    "ephemeral": "from the arguments of this start",
+}
+"""Where a value comes from, as a person reads it."""
 STORED_OVERRIDES = "the stored overrides"
 ARGUMENTS = "the arguments of this start"
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from smith_core.config.layers import STORED_OVERRIDES, ConfigOptions, LoadedConfig, load_effective_config
+from smith_core.config.layers import SOURCES, STORED_OVERRIDES, ConfigOptions, LoadedConfig, load_effective_config
 from smith_core.config.patch import set_in_patch, unset_in_patch
 from smith_core.config.report import describe_problem
 from smith_core.config.schema import Config, Problem
@@ -36,6 +36,7 @@ class ConfigService:
     def __init__(self, options: ConfigOptions) -> None:
         self._options = options
         self._store: OverridesStore | None = None
+        self._store_lasts = False
         self.entry_checks: dict[str, EntryCheck] = {}
         """What only the app knows of tables that take any name, by the name of the table."""
         self.loaded: LoadedConfig = load_effective_config(options)
@@ -57,9 +58,9 @@ class ConfigService:
         """The configuration in effect; a turn keeps the one that it began with."""
         return self.loaded.config
 
-    def keep_overrides_in(self, store: OverridesStore) -> None:
-        """Say where the persisted patch is kept from now on."""
-        self._store = store
+    def keep_overrides_in(self, store: OverridesStore, *, lasts: bool = True) -> None:
+        """Say where the persisted patch is kept from now on; lasts: beyond the end of this process."""
+        self._store, self._store_lasts = store, lasts
 
     async def load_stored(self) -> tuple[Problem, ...]:
         """Take in the persisted patch, and return what is wrong with it; AgentFailure when it cannot be read."""
@@ -75,13 +76,11 @@ class ConfigService:
             objection = "" if isinstance(changed, Problem) else self._objection(changed, path)
             return Problem(kind="refused", path=path, expected=objection) if objection else changed
 
-        not_kept = await self._apply(change)
-        return self._now(path) + not_kept
+        return self._now(path, await self._apply(change))
 
     async def unset(self, path: str) -> str:
         """Take one value back; return a sentence, or raise AgentFailure of kind schema."""
-        not_kept = await self._apply(lambda patch: unset_in_patch(patch, path))
-        return self._now(path) + not_kept
+        return self._now(path, await self._apply(lambda patch: unset_in_patch(patch, path)))
 
     def reload(self) -> None:
         """Read the settings file again, after it was changed."""
@@ -95,7 +94,7 @@ class ConfigService:
             raise failure("schema", "unknown_setting", f"{path} has no value; /config show lists all settings")
         width = max(map(len, chosen))
         return "\n".join(
-            f"{name.ljust(width)}  {_as_json(values[name])}  ({self.loaded.sources[name]})" for name in chosen
+            f"{name.ljust(width)}  {_as_json(values[name])}  ({SOURCES[self.loaded.sources[name]]})" for name in chosen
         )
 
     def _objection(self, patch: Mapping[str, Any], path: str) -> str:
@@ -116,36 +115,43 @@ class ConfigService:
                 raise failure("schema", "bad_setting", f"not changed: {describe_problem(result)}", origin="config")
             return result
 
-        not_kept, is_stored = "", False
+        limit, is_stored = "for this session only", False
         if self._store is not None:
             try:
                 # Another copy of the program may have changed the patch since it was read at the start.
                 await self._store.update_overrides(changed)
                 is_stored = True
+                limit = "" if self._store_lasts else limit
             except AgentFailure as caught:
                 if caught.error.kind != "persistence":
                     raise
-                not_kept = f"; for this session only, not saved: {caught.error.message}"
+                limit = f"for this session only, not saved: {caught.error.message}"
         try:
             # What another copy has set counts here from the next start on: nobody's mode may change unasked.
             self._use_patch(changed(self._options.persisted_patch))
         except AgentFailure:
             if not is_stored:
                 raise
-        return not_kept
+        return limit
 
     def _use_patch(self, patch: Mapping[str, Any]) -> None:
         self._options = msgspec.structs.replace(self._options, persisted_patch=patch)
         self.loaded = load_effective_config(self._options)
 
-    def _now(self, path: str) -> str:
+    def _now(self, path: str, limit: str) -> str:
         later = "; that counts from the next start on" if counts_from(path) == "start" else ""
+        end = f"; {limit}" if limit else ""
         if path not in self.loaded.values:
-            return f"{path} is not set any more{later}"
-        sentence = f"{path} is now {_as_json(self.loaded.values[path])} ({self.loaded.sources[path]})"
-        if self.loaded.sources[path] == "ephemeral":
-            return f"{sentence}; the arguments of this start win until the next one"
-        return sentence + later
+            return f"{path} is not set any more{later}{end}"
+        sentence = f"{path} is now {_as_json(self.loaded.values[path])}"
+        source = self.loaded.sources[path]
+        if source == "ephemeral":
+            return f"{sentence}; the arguments of this start win until the next one{end}"
+        if source != "persisted":
+            sentence += f" ({SOURCES[source]})"
+        elif not limit:
+            sentence += ", kept for later starts"
+        return f"{sentence}{later}{end}"
 
 
 def _as_json(value: Any) -> str:

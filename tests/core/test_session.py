@@ -1,6 +1,7 @@
 """The session: composing services, states, turns that exclude each other, commands and frozen contexts."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -233,12 +234,15 @@ async def test_b26_config_set_validates_before_it_keeps(tmp_path: Path) -> None:
         assert "not changed" in said(await command(runtime, f"/config set {bad}")), bad
     assert await store.read_overrides() == {}
     await command(runtime, "/config set context_management.trim_threshold_pct 100")
-    await command(runtime, "/config set tool_step_budget 9")
+    assert "is now 9, kept for later starts" in said(await command(runtime, "/config set tool_step_budget 9"))
     assert await store.read_overrides() == {"context_management": {"trim_threshold_pct": 100}, "tool_step_budget": 9}
     assert runtime.services.config.effective.tool_step_budget == 9
-    assert "persisted" in said(await command(runtime, "/config show tool_step_budget"))
-    await command(runtime, "/config unset context_management.trim_threshold_pct")
+    assert "9  (set by /config)" in said(await command(runtime, "/config show tool_step_budget"))
+    told = said(await command(runtime, "/config unset context_management.trim_threshold_pct"))
+    assert re.search(r"is now [\d.]+ \(the default\)$", told)
     assert await store.read_overrides() == {"tool_step_budget": 9}
+    runtime.services.config.keep_overrides_in(MemoryPersistence(), lasts=False)
+    assert "is now 7; for this session only" in said(await command(runtime, "/config set tool_step_budget 7"))
 
 
 async def test_what_another_window_sets_does_not_count_here_before_the_next_start(tmp_path: Path) -> None:

@@ -45,15 +45,15 @@ async def test_bad_keys_that_are_stored_already_stop_no_other_and_can_be_taken_o
     app = app_around(runtime)
     async with app.run_test(size=(150, 24)) as pilot:
         await send(pilot, "/config set keys.tool_output f4")
-        await until(pilot, lambda: f'keys.tool_output is now "f4" (persisted); {LATER}' in shown(app))
+        await until(pilot, lambda: f'keys.tool_output is now "f4", kept for later starts; {LATER}' in shown(app))
         for name in ("toool_output", "send", "find"):
             await send(pilot, f"/config unset keys.{name}")
             await until(pilot, lambda name=name: f"keys.{name} is not set any more; {LATER}" in shown(app))  # type: ignore[misc]
         assert await runtime.services.persistence.read_overrides() == {"keys": {"tool_output": "f4"}}
         await send(pilot, "/config set ui.output stock")
-        await until(pilot, lambda: f'ui.output is now "stock" (persisted); {LATER}' in shown(app))
+        await until(pilot, lambda: f'ui.output is now "stock", kept for later starts; {LATER}' in shown(app))
         await send(pilot, "/config set ui.theme light")
-        await until(pilot, lambda: 'ui.theme is now "light" (persisted)' in shown(app))
+        await until(pilot, lambda: 'ui.theme is now "light", kept for later starts' in shown(app))
         assert shown(app).count(LATER) == 5
     await runtime.stop_session("quit")
 

@@ -84,7 +84,7 @@ async def test_children_that_stand_in_line_hear_of_read_only_as_well(tmp_path: P
         (f"{SET} ask", 'tools.permission is now "ask"'),
         ("/config show tools.permission", 'tools.permission  "auto"'),
         ("/config set ui.theme light", 'ui.theme is now "light"'),
-        ("/config set tool_step_budget 7", "is now 7 (persisted); the running turn goes on as it began"),
+        ("/config set tool_step_budget 7", "is now 7; for this session only; the running turn goes on as it began"),
         ("/config set active_role orchestrator", "/config set active_role is not possible while a turn runs"),
         ("/config unset tools.sandbox", "/config unset tools.sandbox is not possible while a turn runs"),
         ("/config set tools.sandbox_network off", "is not possible while a turn runs"),
