@@ -12,6 +12,7 @@ from smith_core.turn_files import Direction, TurnFiles, count_in_words
 
 _SHOWN_PROMPT = 60
 _SHOWN_FILES = 20
+_NAMED_FILES = 3
 _UNDO_USAGE = "usage: /undo [how many turns] | /undo talk [how many turns] | /undo files [turn] [force]"
 _REDO_USAGE = "usage: /redo [turn] [force]"
 _FORCE = "force"
@@ -99,9 +100,12 @@ def _chosen(turns: Sequence[TurnFiles], direction: Direction, number: int, is_fo
 def in_words(moved: TurnFiles, direction: Direction) -> list[str]:
     """Return what came of it, one line a file that was left alone, and how to go on."""
     held = moved.held_back
-    count = len(moved.files) - len(held)
+    paths = [file.path for file in moved.files if not file.note]
+    count = len(paths)
     done = "taken back" if direction == "undo" else "put again"
-    lines = [f"{count_in_words(count)} {done}" + (f", {count_in_words(len(held))} left as now:" if held else "")]
+    named = f" ({_names(paths)})" if paths else ""
+    left = f", {count_in_words(len(held))} left as now:" if held else ""
+    lines = [f"{count_in_words(count)} {done}{named}{left}"]
     lines += [f"  {file.path}: {file.note}" for file in held[:_SHOWN_FILES]]
     if len(held) > _SHOWN_FILES:
         lines.append(f"  … and {len(held) - _SHOWN_FILES:,} more")
@@ -114,9 +118,14 @@ def in_words(moved: TurnFiles, direction: Direction) -> list[str]:
     return lines
 
 
+def _names(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMED_FILES
+    return ", ".join(paths[:_NAMED_FILES]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def listed_turn(turn: TurnFiles, now: float) -> str:
     """Return what a list says of a turn."""
-    names = ", ".join(file.path for file in turn.files[:3])
+    names = ", ".join(file.path for file in turn.files[:_NAMED_FILES])
     state = ", taken back" if turn.is_undone else ""
     return f"{count_in_words(len(turn.files))}{state}, {age_in_words(turn.started_at, now)}: {names}"
 

@@ -88,10 +88,11 @@ async def test_what_a_command_changed_goes_back_and_comes_again(project: Path) -
         expected["untracked.txt"] = "deleted"
     assert files == expected
     words = said(await command(runtime, "/undo files"))
-    assert f"{len(expected)} files taken back" in words
+    first = ", ".join(file.path for file in changed(events).turns[0].files[:3])
+    assert f"{len(expected)} files taken back ({first} and {len(expected) - 3} more)\n" in words
     ignored = {"x.log": "644 b'noise\\n'", "build/out.bin": "644 b'rebuilt\\n'", "empty": "folder"}
     assert tree(project) == {**before, **ignored}
-    await command(runtime, "/redo")
+    assert f"{len(expected)} files put again ({first} and" in said(await command(runtime, "/redo"))
     assert tree(project) == after
     if index:
         assert (project / ".git/index").read_bytes() == index
@@ -107,12 +108,12 @@ async def test_undo_takes_the_turn_and_its_files_and_leaves_what_somebody_has_ch
     await run_turn(runtime, "go")
     (project / "n/new.txt").write_text("changed by hand")
     words = said(await command(runtime, "/undo"))
-    assert "1 file taken back, 1 file left as now" in words
+    assert "1 file taken back (a.txt), 1 file left as now" in words
     assert "n/new.txt: it has changed since" in words
     assert runtime.services.conversation.messages == ()
     assert (project / "a.txt").read_text() == "content of a.txt\n"
     assert (project / "n/new.txt").read_text() == "changed by hand"
-    assert "2 files taken back" in said(await command(runtime, "/undo files 1 force"))
+    assert "2 files taken back (a.txt, n/new.txt)\n" in said(await command(runtime, "/undo files 1 force"))
     assert not (project / "n").exists()
     await command(runtime, "/redo")
     assert (project / "n/new.txt").read_text() == "changed by hand"
