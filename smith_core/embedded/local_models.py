@@ -44,6 +44,7 @@ class LocalModels:
         self._make_server = make_server or _make_server
         self._find_installed = find_installed
         self._server: ModelServer | None = None
+        self._is_closed = False
 
     def installed(self) -> str | None:
         """Return the id of the embedded model that is there and suits the free memory best, or None."""
@@ -53,12 +54,15 @@ class LocalModels:
     async def open(self, model: str) -> Endpoint:
         """Return where a local model answers, started if it was not; AgentFailure says why it cannot be."""
         weights = self._weights_of(model)
+        if self._is_closed:
+            raise failure("internal", "model_closed", "the session has ended; no model is started", origin="model")
         if self._server is None:
             self._server = self._make_server()
         return await self._server.start(weights, model)
 
     async def aclose(self) -> None:
-        """End the model's process."""
+        """End the model's process; none is started any more."""
+        self._is_closed = True
         if self._server is not None:
             await self._server.aclose()
             self._server = None

@@ -1,10 +1,12 @@
 """The local model's process with a scripted server in place of llama.cpp; started by LocalModelServer in tests.
 
 What the weights file holds behind its first four bytes decides what happens: "refuse" fails to load, "die" ends the
-process while loading, "hang" never loads; anything else loads, and every reply is the answer "ready".
+process while loading, "hang" never loads, "deaf" neither, and keeps Python from running; "slow" loads once there is a
+file `go` beside it. Anything else loads, and every reply is the answer "ready".
 """
 
 import asyncio
+import ctypes
 import os
 import threading
 import time
@@ -26,6 +28,11 @@ def load_fake(order: Order) -> Engine:
         os._exit(3)
     if what == "hang":
         time.sleep(3600)
+    if what == "deaf":
+        # Called in this way, a C function keeps the interpreter's lock, as loading weights may.
+        ctypes.PyDLL(None).sleep(3600)
+    while what == "slow" and not Path(order.weights).with_name("go").exists():
+        time.sleep(0.02)
     return Engine(url=_serve_in_thread(), key="fake-key")
 
 

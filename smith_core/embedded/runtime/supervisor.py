@@ -32,7 +32,8 @@ DEATHS_WITHIN_S = 120.0
 """A process that dies more often than this is not started again by itself."""
 
 _BACKLOG = 64
-_EXIT_GRACE_S = 2.0
+_EXIT_GRACE_S = 0.3
+"""How long a process may take to end by itself, and then again at being told to; one that loads may hear nothing."""
 
 
 class LocalModelServer:
@@ -59,8 +60,10 @@ class LocalModelServer:
         self._weights: Path | None = None
         self._model = ""
         self._running: _Running | None = None
+        self._launching: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._deaths: deque[float] = deque(maxlen=MAX_DEATHS)
+        self._is_closed = False
         self._lock = asyncio.Lock()
 
     @property
@@ -79,29 +82,53 @@ class LocalModelServer:
     async def start(self, weights: Path, model: str) -> Endpoint:
         """Load a GGUF file unless it is loaded, and return where it answers under the name `model`.
 
-        AgentFailure with one sentence when this machine or this file will not do.
+        AgentFailure with one sentence when this machine or this file will not do. Whoever gives up waiting leaves the
+        launch going, for the next one who asks.
         """
         async with self._lock:
-            if self._running is not None and (self._weights, self._model) == (weights, model):
-                return self.endpoint
-            await self._end()
+            is_there = self._running is not None or self._launching is not None
+            if not is_there or (self._weights, self._model) != (weights, model):
+                await self._end()
+                self._weights, self._model = weights, model
+                self._launching = asyncio.ensure_future(self._load(weights))
+                self._launching.add_done_callback(_take_note)
+            if self._launching is not None:
+                await self._launched(self._launching)
+            return self.endpoint
+
+    async def aclose(self) -> None:
+        """End the process, also one that is still loading, and give up the address; nothing is started any more."""
+        # Not under the lock: whoever starts holds it until the model answers.
+        self._is_closed = True
+        await self._end()
+        self._close_listener()
+
+    async def _load(self, weights: Path) -> None:
+        try:
+            if self._is_closed:
+                raise _closed()
             problem = machine_problem() or await asyncio.to_thread(weights_problem, weights)
             if problem is not None:
                 raise AgentFailure(problem)
-            self._weights, self._model = weights, model
             self._deaths.clear()
             self._listen()
             await self._launch()
             self._watching = asyncio.ensure_future(self._watch())
-            return self.endpoint
+        finally:
+            self._launching = None
 
-    async def aclose(self) -> None:
-        """End the process, and give up the address."""
-        async with self._lock:
-            await self._end()
-            if self._listener is not None:
-                self._listener.close()
-                self._listener = None
+    @staticmethod
+    async def _launched(launching: asyncio.Task[None]) -> None:
+        # Other than awaiting the task, this does not cancel it with us.
+        await asyncio.wait({launching})
+        if launching.cancelled():
+            raise _closed()
+        launching.result()
+
+    def _close_listener(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
 
     def _listen(self) -> None:
         if self._listener is not None:
@@ -158,15 +185,13 @@ class LocalModelServer:
             with suppress(AgentFailure):
                 await self._launch()
         # Nobody will answer any more: whoever asks must hear of it at once.
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
+        self._close_listener()
 
     async def _end(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
-            self._watching = None
+        for task in filter(None, (self._launching, self._watching)):
+            task.cancel()
+            await asyncio.wait({task})
+        self._launching = self._watching = None
         if self._running is not None:
             await self._running.end()
             self._running = None
@@ -196,11 +221,12 @@ class _Running:
         return await asyncio.to_thread(self._reap)
 
     def _reap(self) -> int:
-        try:
-            return self.process.wait(_EXIT_GRACE_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return self.process.wait()
+        for then in (self.process.terminate, self.process.kill):
+            try:
+                return self.process.wait(_EXIT_GRACE_S)
+            except subprocess.TimeoutExpired:
+                then()
+        return self.process.wait()
 
 
 async def _start_process(module: str, listener: socket.socket, log_path: Path | None) -> _Running:
@@ -229,8 +255,24 @@ async def _start_process(module: str, listener: socket.socket, log_path: Path | 
         theirs.close()
         if output != subprocess.DEVNULL:
             os.close(output)
-    reader, writer = await asyncio.open_connection(sock=ours)
+    try:
+        reader, writer = await asyncio.open_connection(sock=ours)
+    except BaseException:
+        ours.close()
+        process.kill()
+        process.wait()
+        raise
     return _Running(process, reader, writer)
+
+
+def _take_note(launching: asyncio.Task[None]) -> None:
+    """Look at how a launch ended: asyncio would complain of a failure that nobody waited for any more."""
+    if not launching.cancelled():
+        launching.exception()
+
+
+def _closed() -> AgentFailure:
+    return failure("internal", "model_closed", "the local model was ended meanwhile; try again", origin="embedded")
 
 
 def _did_not_start(reason: str) -> AgentError:

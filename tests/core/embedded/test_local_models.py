@@ -51,6 +51,9 @@ async def test_a_file_of_the_persons_is_served_under_its_id(monkeypatch: pytest.
     assert service.endpoint(Config(), model) == HERE
     await service.aclose()
     assert server.is_closed
+    with pytest.raises(AgentFailure, match="session has ended"):
+        await select(service, ModelChoice(model=model))
+    assert len(server.started) == 1
 
 
 async def test_a_file_works_from_every_step_and_wins_over_a_configured_endpoint(tmp_path: Path) -> None:

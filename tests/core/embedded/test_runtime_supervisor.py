@@ -125,16 +125,68 @@ async def test_what_cannot_be_loaded_is_one_sentence(
     assert await ask(await server.start(weights(tmp_path), "smith-local")) == "ready"
 
 
-async def test_a_start_that_is_cancelled_leaves_no_process(server: LocalModelServer, tmp_path: Path) -> None:
-    starting = asyncio.ensure_future(server.start(weights(tmp_path, "hang"), "smith-local"))
-    children: list[psutil.Process] = []
-    async with asyncio.timeout(10):
-        while not children:
+async def launched() -> psutil.Process:
+    """Wait for a process of the server, and return it."""
+    async with asyncio.timeout(20):
+        while True:
+            for child in psutil.Process().children():
+                if FAKE in " ".join(child.cmdline()):
+                    return child
             await asyncio.sleep(0.02)
-            children = [child for child in psutil.Process().children() if FAKE in " ".join(child.cmdline())]
+
+
+async def chatter_in(log: Path) -> None:
+    """Wait until the process has begun to load."""
+    async with asyncio.timeout(20):
+        while not log.exists() or "chatter" not in log.read_text():
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("what", ["hang", "deaf"])
+@pytest.mark.parametrize("is_given_up", [False, True])
+async def test_closing_waits_for_no_launch_and_leaves_no_process(
+    server: LocalModelServer, tmp_path: Path, what: str, is_given_up: bool
+) -> None:
+    starting = asyncio.ensure_future(server.start(weights(tmp_path, what), "smith-local"))
+    child = await launched()
+    await chatter_in(tmp_path / "log")
+    if is_given_up:
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        assert child.is_running()
+    async with asyncio.timeout(2):
+        await server.aclose()
+    assert not child.is_running()
+    if not is_given_up:
+        with pytest.raises(AgentFailure, match="ended meanwhile"):
+            await starting
+
+
+async def test_a_closed_one_starts_nothing_any_more(server: LocalModelServer, tmp_path: Path) -> None:
+    await server.aclose()
+    with pytest.raises(AgentFailure, match="ended meanwhile"):
+        await server.start(weights(tmp_path), "smith-local")
+    assert server.pid is None
+
+
+async def test_a_start_that_is_given_up_goes_on_for_the_next_one(server: LocalModelServer, tmp_path: Path) -> None:
+    path = weights(tmp_path, "slow")
+    starting = asyncio.ensure_future(server.start(path, "smith-local"))
+    child = await launched()
     starting.cancel()
     await asyncio.gather(starting, return_exceptions=True)
-    assert not any(child.is_running() for child in children)
+    (tmp_path / "go").touch()
+    assert await ask(await server.start(path, "smith-local")) == "ready"
+    assert server.pid == child.pid
+
+
+async def test_a_start_that_is_given_up_makes_room_for_another_model(server: LocalModelServer, tmp_path: Path) -> None:
+    starting = asyncio.ensure_future(server.start(weights(tmp_path, "hang"), "smith-local"))
+    child = await launched()
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    assert await ask(await server.start(weights(tmp_path), "smith-local")) == "ready"
+    assert not child.is_running()
 
 
 APP = """
