@@ -139,6 +139,11 @@ class ModelService:
             with suppress(AgentFailure):
                 await wait()
 
+    def on_opening_local(self, tell: Callable[[str], None]) -> None:
+        """Let `tell` know which local model is being started, which may take minutes, and "" once none is."""
+        if self._local is not None:
+            self._local.on_opening = tell
+
     @property
     def catalog(self) -> "ModelCatalog":
         """The sizes of models, looked up once each."""

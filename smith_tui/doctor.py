@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 import msgspec
 
@@ -23,9 +23,12 @@ from smith_tui.bootstrap import Engine, open_engine
 from smith_tui.exit_status import EXIT_ERROR, EXIT_OK
 from smith_tui.host_command import describe
 from smith_tui.sanitize import literal
+from smith_tui.transcript.cells import cell_width
 
 State = Literal["ok", "note", "problem"]
 _OPEN = "whether the endpoint takes the key and the model, the first task shows"
+_HEAD_CELLS = 15
+"""What stands before the text of a finding: mark and subject."""
 MARKS: dict[State, str] = {"ok": "✓", "note": "·", "problem": "✗"}
 
 
@@ -72,12 +75,30 @@ async def _report(engine: Engine) -> int:
     return EXIT_OK
 
 
-def _show(finding: Finding) -> Finding:
-    first, *rest = finding.text.splitlines() or [""]
-    print(f"{MARKS[finding.state]} {finding.subject:<12} {literal(first)}", flush=True)
-    for line in rest:
-        print(f"{'':<15}{literal(line)}", flush=True)
+def _show(finding: Finding, stream: TextIO | None = None) -> Finding:
+    stream = stream or sys.stdout
+    # What is piped is for a program, which counts lines.
+    columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
+    head = f"{MARKS[finding.state]} {finding.subject:<{_HEAD_CELLS - 3}} "
+    for line in finding.text.splitlines() or [""]:
+        text = literal(line)
+        for row in _rows(text, columns - _HEAD_CELLS) if columns else (text,):
+            print(f"{head}{row}", file=stream, flush=True)
+            head = " " * _HEAD_CELLS
     return finding
+
+
+def _rows(text: str, cells: int) -> Iterator[str]:
+    """Break a line between words; a longer word, such as a path, stays whole."""
+    row, *words = text.split(" ")
+    for word in words:
+        longer = f"{row} {word}"
+        if row.strip() and cell_width(longer) > cells:
+            yield row
+            row = word
+        else:
+            row = longer
+    yield row
 
 
 def _machine() -> Iterator[Finding]:
@@ -216,6 +237,7 @@ async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
         state="ok" if has_key else "note",
         text=f"{variable} is {'set' if has_key else 'not set; endpoints on this machine usually need no key'}",
     )
+    runtime.services.model.on_opening_local(_say_what_takes_long)
     if config.llm_config.api_url:
         yield await _endpoint(runtime, config.llm_config.api_url)
     try:
@@ -230,6 +252,15 @@ async def _models(engine: Engine, runtime: Runtime) -> AsyncIterator[Finding]:
         yield Finding(subject="endpoint", state="note", text=text, is_open=True)
     text = f"{chosen.model} (from {chosen.source}, {chosen.context_window} tokens)"
     yield Finding(subject="model", state="ok", text="\n".join(filter(None, (text, label_of(chosen.model).notice))))
+
+
+def _say_what_takes_long(model: str) -> None:
+    """Tell a person who watches why nothing comes for a while; what the report says of the model follows."""
+    if model and sys.stderr.isatty():
+        from smith_core.embedded.runtime.supervisor import LOAD_TIMEOUT_S
+
+        text = f"trying {model} …; if it does not load within {LOAD_TIMEOUT_S:g} s, that is said"
+        _show(Finding(subject="model", state="note", text=text), sys.stderr)
 
 
 async def _endpoint(runtime: Runtime, address: str) -> Finding:

@@ -3,6 +3,7 @@
 Their ids say where they are: `embedded:qwen2.5-coder-1.5b` or `file:/path/to/model.gguf`.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -45,6 +46,9 @@ class LocalModels:
         self._find_installed = find_installed
         self._server: ModelServer | None = None
         self._is_closed = False
+        self._opening: Counter[str] = Counter()
+        self.on_opening: Callable[[str], None] = lambda model: None
+        """Is told which model is being started, "" once none is."""
 
     def installed(self) -> str | None:
         """Return the id of the embedded model that is there and suits the free memory best, or None."""
@@ -58,7 +62,16 @@ class LocalModels:
             raise failure("internal", "model_closed", "the session has ended; no model is started", origin="model")
         if self._server is None:
             self._server = self._make_server()
-        return await self._server.start(weights, model)
+        self._opening[model] += 1
+        self._tell()
+        try:
+            return await self._server.start(weights, model)
+        finally:
+            self._opening[model] -= 1
+            self._tell()
+
+    def _tell(self) -> None:
+        self.on_opening(next((model for model, count in self._opening.items() if count), ""))
 
     async def aclose(self) -> None:
         """End the model's process; none is started any more."""

@@ -7,6 +7,7 @@ import pytest
 from tests.e2e.conftest import SMITH, Place
 from tests.support.model_steps import http_error
 from tests.support.server_thread import ServerThread
+from tests.support.terminal import Terminal
 
 EVERYTHING = "Everything that a task needs works."
 OPEN = "Nothing is wrong that can be seen here; whether the endpoint takes the key and the model, the first task shows."
@@ -42,3 +43,23 @@ def test_an_endpoint_without_a_list_may_work_once_a_model_is_named(refused: int,
         assert status == 0 and said.endswith(f"{OPEN}\n") and "· endpoint     no list of models:" in said
         status, said = doctor(place, address)
     assert status == 1 and "✗ model        no model is named" in said and "set default_model" in said
+
+
+def test_a_terminal_sees_which_local_model_is_tried_and_rows_that_end_with_a_word(place: Place) -> None:
+    weights = place.project / "notes.gguf"
+    weights.write_text("no model")
+    command = [SMITH, "--model", f"file:{weights}", "--set", "llm_config.host_linger_s=0", "doctor"]
+    with Terminal(command, columns=50, lines=60, cwd=place.project, environ=place.environ) as terminal:
+        terminal.wait_for("Smith cannot work yet")
+        rows = [row.rstrip() for row in terminal.screen.display]
+    start = next(at for at, row in enumerate(rows) if row.startswith("· web search"))
+    assert rows[start + 1].startswith(" " * 15 + "to a key of linkup.so to")
+    tried = next(at for at, row in enumerate(rows) if row.startswith("· model        trying"))
+    assert tried < next(at for at, row in enumerate(rows) if row.startswith("✗ model"))
+
+
+def test_what_is_tried_is_said_to_a_terminal_alone(place: Place) -> None:
+    weights = place.project / "notes.gguf"
+    weights.write_text("no model")
+    status, said = doctor(place, f"default_model=file:{weights}")
+    assert status == 1 and "✗ model" in said and "trying" not in said
