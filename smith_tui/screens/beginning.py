@@ -87,6 +87,7 @@ class Beginning:
         from smith_core.errors import AgentFailure
         from smith_core.model import ModelChoice
 
+        host.runtime.services.model.on_opening_local(self._note_loading)
         async for event in host.runtime.open():
             host.show(event)
         self._watching = asyncio.ensure_future(self._watch_host())
@@ -105,6 +106,10 @@ class Beginning:
 
         if isinstance(event, RequestStarted) and (self._watching is None or self._watching.done()):
             self._watching = asyncio.ensure_future(self._watch_host(_HOST_ANSWERS_S))
+
+    def _note_loading(self, model: str) -> None:
+        if self._host.is_attached:
+            self._host.status.change(is_model_loading=bool(model))
 
     async def _watch_host(self, patience_s: float = 0.0) -> None:
         """Let a turn say that it waits for the model host, which takes seconds when it is the first start for long."""

@@ -32,8 +32,9 @@ _MODEL_CELLS, _BRANCH_CELLS, _TOOL_CELLS = 40, 24, 24
 class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     """All that the bar shows; tokens are counts, context_percent 0 to 100, times are seconds of one steady clock.
 
-    children: how many dispatched children run. is_host_starting: requests wait for the model host. is_raining: rain is
-    to be seen, which moves in place of the mark. permission, sandbox: as in SessionChanged.
+    children: how many dispatched children run. is_host_starting: requests wait for the model host. is_model_loading:
+    they wait for a local model. is_raining: rain is to be seen, which moves in place of the mark. permission, sandbox:
+    as in SessionChanged.
     """
 
     role_alias: str = ""
@@ -42,6 +43,7 @@ class StatusState(msgspec.Struct, frozen=True, kw_only=True):
     tool_name: str = ""
     children: int = 0
     is_host_starting: bool = False
+    is_model_loading: bool = False
     is_raining: bool = False
     attempt: int = 1
     max_attempts: int = 1
@@ -137,6 +139,8 @@ def _activity(state: StatusState, now: float, frame: int | None) -> tuple[Piece,
     words: str = state.activity
     if state.children and state.activity in _WAITING_FOR_TOOLS:
         words = "1 child" if state.children == 1 else f"{state.children} children"
+    elif state.activity == "thinking" and state.is_model_loading:
+        words = "loading the local model"
     elif state.activity == "thinking" and state.is_host_starting:
         words = "starting the model host"
     elif state.activity == "tool":

@@ -10,10 +10,12 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from smith_core.config.schema import Config
+from smith_core.embedded.local_models import LocalModels
 from smith_core.errors import AgentError, failure
 from smith_core.events import AnyEvent, MessageAdded, OutputDiscarded, RetryWaiting, TextDelta
-from smith_core.llm.protocol import Completion, StreamDone, StreamText
+from smith_core.llm.protocol import Completion, Endpoint, StreamDone, StreamText
 from smith_core.messages import Message, Usage
+from smith_core.model import ModelService
 from smith_core.runtime import Runtime
 from smith_tui.app import SmithApp, app_around
 from smith_tui.crash import crash_sentence
@@ -173,6 +175,27 @@ async def test_a_turn_says_that_it_waits_for_the_model_host(tmp_path: Path) -> N
     async with app.run_test(size=(80, 24)) as pilot:
         await send(pilot, "go")
         await until(pilot, lambda: "starting the model host" in lines_of(app.chat.status)[0])
+        is_up.set()
+        await until(pilot, lambda: "thinking" in lines_of(app.chat.status)[0])
+
+
+async def test_a_turn_says_that_a_local_model_is_loaded(tmp_path: Path) -> None:
+    is_up = asyncio.Event()
+
+    class Server:
+        async def start(self, weights: Path, model: str) -> Endpoint:
+            await is_up.wait()
+            return Endpoint(api_url="http://127.0.0.1:1/v1", api_key="token")
+
+        async def aclose(self) -> None:
+            pass
+
+    client = ScriptedClient([asyncio.Event()])
+    model = ModelService(client, LocalModels(Server))
+    app = app_around(open_engine(tmp_path, client, {"default_model": "file:/m.gguf"}, {"model": model}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        await until(pilot, lambda: "loading the local model" in lines_of(app.chat.status)[0])
         is_up.set()
         await until(pilot, lambda: "thinking" in lines_of(app.chat.status)[0])
 

@@ -76,6 +76,9 @@ def test_each_activity_has_its_words() -> None:
 
     assert words(activity="thinking") == "thinking"
     assert words(activity="thinking", is_host_starting=True) == "starting the model host"
+    loading = words(activity="thinking", is_host_starting=True, is_model_loading=True)
+    assert loading == "loading the local model"
+    assert words(activity="idle", is_model_loading=True) == "idle"
     assert words(activity="streaming") == "streaming"
     assert words(activity="error") == "error"
     assert words(activity="cancelled") == "cancelled"
