@@ -27,8 +27,6 @@ from smith_tui.transcript.cells import cell_width
 
 State = Literal["ok", "note", "problem"]
 _OPEN = "whether the endpoint takes the key and the model, the first task shows"
-_HEAD_CELLS = 15
-"""What stands before the text of a finding: mark and subject."""
 MARKS: dict[State, str] = {"ok": "✓", "note": "·", "problem": "✗"}
 
 
@@ -68,24 +66,28 @@ async def _report(engine: Engine) -> int:
         await runtime.stop_session("finished")
     print()
     if any(finding.state == "problem" for finding in shown):
-        print("Smith cannot work yet; the lines marked ✗ say why.")
+        _print("Smith cannot work yet; the lines marked ✗ say why.", "", sys.stdout)
         return EXIT_ERROR
     is_open = any(finding.is_open for finding in shown)
-    print(f"Nothing is wrong that can be seen here; {_OPEN}." if is_open else "Everything that a task needs works.")
+    end = f"Nothing is wrong that can be seen here; {_OPEN}." if is_open else "Everything that a task needs works."
+    _print(end, "", sys.stdout)
     return EXIT_OK
 
 
 def _show(finding: Finding, stream: TextIO | None = None) -> Finding:
-    stream = stream or sys.stdout
+    _print(finding.text, f"{MARKS[finding.state]} {finding.subject:<12} ", stream or sys.stdout)
+    return finding
+
+
+def _print(text: str, head: str, stream: TextIO) -> None:
     # What is piped is for a program, which counts lines.
     columns = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
-    head = f"{MARKS[finding.state]} {finding.subject:<{_HEAD_CELLS - 3}} "
-    for line in finding.text.splitlines() or [""]:
-        text = literal(line)
-        for row in _rows(text, columns - _HEAD_CELLS) if columns else (text,):
+    indent = " " * len(head)
+    for line in text.splitlines() or [""]:
+        shown = literal(line)
+        for row in _rows(shown, columns - len(indent)) if columns else (shown,):
             print(f"{head}{row}", file=stream, flush=True)
-            head = " " * _HEAD_CELLS
-    return finding
+            head = indent
 
 
 def _rows(text: str, cells: int) -> Iterator[str]:
