@@ -189,7 +189,7 @@ async def test_b16_nothing_changes_while_a_turn_runs(tmp_path: Path) -> None:
         await asyncio.sleep(0.001)
     history = runtime.history
     for attempt in (history.delete({1}), history.edit(1, TEXT, "x"), history.undo(), history.redo()):
-        with pytest.raises(AgentFailure, match="a turn is running"):
+        with pytest.raises(AgentFailure, match="not possible while a turn runs"):
             await attempt
     runtime.cancel()
     await turn

@@ -211,7 +211,7 @@ async def test_b16_nothing_is_edited_while_a_turn_runs(tmp_path: Path) -> None:
         await pilot.pause(0.05)
         for key in ("d", "e", "o", "u", "r"):
             await pilot.press(key)
-            await driven.until(lambda: "a turn is running" in driven.note)
+            await driven.until(lambda: "not possible while a turn runs" in driven.note)
             driven.view.say("")
         assert runtime.services.conversation.messages == messages()
         runtime.cancel()
