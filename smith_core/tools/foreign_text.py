@@ -11,6 +11,7 @@ _SEQUENCE = later(
     "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x18\x1a\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"  # OSC, DCS, SOS, PM, APC
     "|\x1b[ -/]*[0-~]?"
 )
+_INTRODUCER = later("[\x1b\x90\x98\x9b\x9d-\x9f]")
 _CONTROL = later("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _HELD_CHARACTERS = 4096
 """Longest sequence that is still recognised when it comes in two pieces."""
@@ -41,9 +42,10 @@ class ForeignText:
     def feed(self, data: bytes) -> str:
         """Take more bytes and return the text that is complete."""
         text = self._held + self._decode(data)
-        start = max(text.rfind("\x1b", -_HELD_CHARACTERS), text.rfind("\x9b", -_HELD_CHARACTERS))
-        if start < 0 or "\n" in text[start:]:
-            start = len(text) - text.endswith("\r")
+        # A sequence that is not over may hold what would begin another one, but no end of a line.
+        line = max(text.rfind("\n") + 1, len(text) - _HELD_CHARACTERS)
+        begun = _INTRODUCER.search(text, line)
+        start = len(text) - text.endswith("\r") if begun is None else begun.start()
         self._held = text[start:]
         return without_controls(text[:start])
 

@@ -1,6 +1,5 @@
 """The rain where there are no pictures: dim characters in the longer runs of blanks of a view."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -30,16 +29,12 @@ _DIM = 0.6
 
 
 class CellRain:
-    """Paints into a view's rows while somebody waits; the view's text is what it was, copies included.
+    """Paints into a view's rows while somebody waits; the view's text is what it was, copies included."""
 
-    told: called with each frame, and at the end, with whether rain is to be seen.
-    """
-
-    def __init__(self, stage: Stage, *, seed: int = 0, told: Callable[[bool], object] = lambda _: None) -> None:
+    def __init__(self, stage: Stage, *, seed: int = 0) -> None:
         self._stage = stage
         self._view = stage.view
         self._seed = seed
-        self._told = told
         self._timer: Timer | None = None
         self._theme: Theme | None = None
         self._shades: Shades | None = None
@@ -69,7 +64,6 @@ class CellRain:
             self._timer = self._rain = None
             self._view.backdrop = None
             self._view.refresh()
-            self._told(False)
 
     def tick(self) -> None:
         """Let it fall by one step, and have the view show what is different."""
@@ -77,7 +71,6 @@ class CellRain:
         if view.app.screen is not view.screen:
             return
         field = self._field
-        self._told(field is not None)
         if field is None or self._shades is None:
             self._rain = None
             return

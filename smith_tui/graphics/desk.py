@@ -44,8 +44,8 @@ def mode_of(ui: "UiConfig", environ: Mapping[str, str]) -> tuple[Mode, str]:
 class RainDesk:
     """Lets it rain behind a view, in the way that fits.
 
-    settings, theme: asked when rain begins. told: called with whether rain is to be seen. verdict: what the terminal
-    can show, None until it was asked.
+    settings, theme: asked when rain begins. told: called with whether a picture of it is to be seen. verdict: what the
+    terminal can show, None until it was asked.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class RainDesk:
         self._waiting = Waiting()
         self._palettes: tuple[str, ...] = ()
         self._surface = TerminalSurface(app)
-        self._cells = CellRain(stage, told=told)
+        self._cells = CellRain(stage)
         self._layer: RainLayer | None = None
         self._is_asking = False
 

@@ -96,7 +96,8 @@ def test_what_was_hidden_is_looked_through_seldom_and_only_when_it_is_quiet(
         gc.unfreeze()
 
 
-def test_what_was_hidden_is_looked_through_at_last_where_it_never_is_quiet() -> None:
+def test_what_was_hidden_is_looked_through_at_last_where_it_never_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "MOST_HIDDEN", sys.maxsize)
     now = [0.0]
     collector = Collector(lambda: now[0])
     ring = Ring()

@@ -6,7 +6,7 @@ import sys
 import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smith_core.tools.foreign_text import ForeignText, without_controls
@@ -155,6 +155,7 @@ def test_the_page_reader_imports_nothing_of_ours() -> None:
     assert not [name for name in vars(sys.modules[to_markdown.__module__]) if name.startswith("smith")]
 
 
+@example("\x1bP\x9bé", [])
 @given(st.text(alphabet="a\x1b[]31m;\x07\r\n\\Pé\x9b\0", max_size=60), st.lists(st.integers(0, 70), max_size=4))
 def test_cleaning_does_not_depend_on_where_the_pieces_are_cut(text: str, cuts: list[int]) -> None:
     data = text.encode()

@@ -104,24 +104,20 @@ def marks(app: SmithApp) -> set[str]:
     return seen
 
 
-async def test_the_mark_stands_still_while_rain_is_to_be_seen_and_spins_without_it(tmp_path: Path) -> None:
-    async with screen(tmp_path, rain="cells") as (app, pilot):
+async def test_the_mark_stands_still_while_a_picture_of_rain_is_to_be_seen(tmp_path: Path) -> None:
+    async with screen(tmp_path) as (app, pilot):
         await play(app, pilot, [*children.turn(2)])
         assert marks(app) == set(SPINNER)
-        await play(app, pilot, asking(2)[-2:])
+        rain = app.chat.desk.rain
+        assert rain is not None
+        rain._told(True)
         assert marks(app) == {"●"}
-        await pilot.resize_terminal(16, 40)
-        await pilot.pause(0.25)
-        assert marks(app) == set(SPINNER), "there is no room for rain"
-        await pilot.resize_terminal(120, 40)
-        await pilot.pause(0.25)
-        assert marks(app) == {"●"}
-        await play(app, pilot, [*children.inside(1, TextDelta(text="a")), *children.inside(2, TextDelta(text="b"))])
+        rain._told(False)
         assert marks(app) == set(SPINNER)
 
 
-@pytest.mark.parametrize("rain", ["off", "auto"])
-async def test_the_mark_spins_where_it_does_not_rain(tmp_path: Path, rain: str) -> None:
+@pytest.mark.parametrize("rain", ["off", "auto", "cells"])
+async def test_b23_the_mark_spins_where_no_picture_of_rain_is_to_be_seen(tmp_path: Path, rain: str) -> None:
     async with screen(tmp_path, rain=rain) as (app, pilot):
         await play(app, pilot, asking(2))
         assert marks(app) == set(SPINNER)
